@@ -123,6 +123,20 @@ Checkpoint load_checkpoint(const std::string& path) {
   return checkpoint;
 }
 
+std::optional<Checkpoint> load_newest_checkpoint(const std::string& directory,
+                                                 const std::function<void(const std::string&)>& on_damaged) {
+  const std::vector<std::string> paths = committed_checkpoints(directory);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    try {
+      return load_checkpoint(paths[i]);
+    } catch (const Error& error) {
+      if (i + 1 == paths.size()) throw;
+      on_damaged(std::string(error.what()) + "; using the checkpoint before it");
+    }
+  }
+  return std::nullopt;
+}
+
 void copy_tensors(const NamedTensors& from, const NamedTensors& to, const std::string& where) {
   const at::NoGradGuard no_grad;
   std::map<std::string, at::Tensor> rest(from.begin(), from.end());

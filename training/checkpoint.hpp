@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,11 @@ std::vector<std::string> committed_checkpoints(const std::string& directory);
 
 // Reads one and checks every file against its sum. Throws a data Error that names the damaged file.
 Checkpoint load_checkpoint(const std::string& path);
+
+// The newest committed checkpoint that is whole, or none when there is no committed one. Each damaged one is told to
+// `on_damaged` and passed over; when all are damaged, the last one's data Error is thrown.
+std::optional<Checkpoint> load_newest_checkpoint(const std::string& directory,
+                                                 const std::function<void(const std::string&)>& on_damaged);
 
 // Copies the values of `from` into the tensors of `to` with the same names. Throws a data Error at `where` when a name
 // is missing, left over, or of another shape.
