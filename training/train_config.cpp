@@ -34,6 +34,8 @@ void describe(Fields& f, BatchConfig& c) {
 void describe(Fields& f, ValidationConfig& c) {
   f.integer("every_steps", c.every_steps, between(1, 1e9),
             "updates between two validations; the last update has one too");
+  f.integer("at_most_tokens", c.at_most_tokens, between(1, 1e12),
+            "tokens of one validation: contexts spread evenly over the text that is kept for it");
 }
 
 void describe(Fields& f, CheckpointConfig& c) {

@@ -42,6 +42,7 @@ struct BatchConfig {
 
 struct ValidationConfig {
   std::int64_t every_steps = 100;
+  std::int64_t at_most_tokens = 16384;
 };
 
 struct CheckpointConfig {
