@@ -8,7 +8,7 @@
 
 #include <limits>
 
-#include "training/nonlinear_cores.hpp"
+#include "training/cores_factory.hpp"
 
 namespace zbphw {
 namespace {
@@ -47,6 +47,8 @@ struct SwiGlu : torch::autograd::Function<SwiGlu> {
     return {at::silu_backward(gradients[0] * up, gate), at::silu(gate).mul_(gradients[0])};
   }
 };
+
+const Registration<CoresFactory> registered("bp", [](const TrainConfig&) { return std::make_unique<DigitalCores>(); });
 
 }  // namespace
 

@@ -98,7 +98,7 @@ at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
 
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& targets) {
   const at::Tensor flat = logits.reshape({-1, logits.size(-1)}).to(statistics_type(logits));
-  return at::nll_loss(at::log_softmax(flat, 1), targets.reshape({-1}), {}, at::Reduction::Sum);
+  return at::nll_loss(at::log_softmax(flat, 1), targets.reshape({-1}), {}, at::Reduction::Sum, ignored_target);
 }
 
 }  // namespace zbphw

@@ -29,7 +29,11 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t width, double theta, 
 //     (x_i, x_{i + w/2}) -> (x_i cos - x_{i + w/2} sin, x_{i + w/2} cos + x_i sin)
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
 
-// logits [..., V], targets [...] (int64) -> the sum over all tokens of -log softmax(logits)[target], a scalar.
+// A target that does not count: its token is left out of the loss.
+constexpr std::int64_t ignored_target = -100;
+
+// logits [..., V], targets [...] (int64) -> the sum over all tokens of -log softmax(logits)[target], a scalar;
+// tokens whose target is ignored_target add nothing.
 // The caller divides by its (global) number of tokens.
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& targets);
 

@@ -40,6 +40,10 @@ class NonlinearCores {
 
   // gate, up [B, T, F] -> silu(gate) * up, same shape. Differentiable by autograd, as the learning rule provides.
   virtual at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up, std::int64_t layer) = 0;
+
+  // What a resumed run must find again besides weights: a device's clock, drifting state, meters. For checkpoints.
+  virtual Json state() const { return Json::object(); }
+  virtual void restore(const Json& /*state*/) {}
 };
 
 // The exact cores: the BP arm.

@@ -12,6 +12,7 @@
 
 #include "base/fields.hpp"
 #include "training/model.hpp"
+#include "training/safetensors.hpp"
 
 namespace zbphw {
 
@@ -39,8 +40,6 @@ struct OptimizerConfig {
 void describe(Fields& f, AdamWConfig& c);
 void describe(Fields& f, MuonConfig& c);
 void describe(Fields& f, OptimizerConfig& c);
-
-using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
 class Optimizer {
  public:

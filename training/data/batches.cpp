@@ -28,7 +28,11 @@ Batch cut(const TokenSequence& sequence, const std::vector<std::int64_t>& starts
     sequence.copy(start, context_tokens + 1, out);
     out += context_tokens + 1;
   }
-  return {windows.narrow(1, 0, context_tokens).contiguous(), windows.narrow(1, 1, context_tokens).contiguous()};
+  // Clones, since the caller may mask targets: a single row's narrow() would share its values with the tokens.
+  const auto from = [&](std::int64_t column) {
+    return windows.narrow(1, column, context_tokens).clone(at::MemoryFormat::Contiguous);
+  };
+  return {from(0), from(1)};
 }
 
 }  // namespace
