@@ -111,8 +111,9 @@ std::unique_ptr<PhysicalBlock> make(const RawConfig& raw, const BlockRequest& re
   return std::make_unique<SoftmaxBlock>(spec, read_config<ActivationBlockConfig>(raw.value, raw.where), request);
 }
 
-const Registration<BlockKind> registered("softmax", {"attention score core: a causal row of scores to its softmax",
-                                                     make, explain_config<ActivationBlockConfig>});
+const Registration<BlockKind> registered(
+    "softmax",
+    described_block<ActivationBlockConfig>("attention score core: a causal row of scores to its softmax", make));
 
 }  // namespace
 }  // namespace zbphw

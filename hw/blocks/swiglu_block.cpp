@@ -32,8 +32,8 @@ std::unique_ptr<PhysicalBlock> make(const RawConfig& raw, const BlockRequest& re
   return std::make_unique<SwigluBlock>(spec, read_config<ActivationBlockConfig>(raw.value, raw.where), request);
 }
 
-const Registration<BlockKind> registered("swiglu", {"feed-forward gate: silu(a) * b, channel by channel", make,
-                                                    explain_config<ActivationBlockConfig>});
+const Registration<BlockKind> registered(
+    "swiglu", described_block<ActivationBlockConfig>("feed-forward gate: silu(a) * b, channel by channel", make));
 
 }  // namespace
 }  // namespace zbphw
