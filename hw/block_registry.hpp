@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fields.hpp"
@@ -26,7 +27,18 @@ struct BlockKind {
   // Throws a config Error at the config's place.
   std::function<std::unique_ptr<PhysicalBlock>(const RawConfig& config, const BlockRequest& request)> make;
   std::function<std::vector<FieldRow>()> explain;
+  // The complete effective configuration, defaults filled in. Throws a config Error at the config's place.
+  std::function<Json(const RawConfig& config)> check;
 };
+
+// A block whose configuration is the described struct T.
+template <class T>
+BlockKind described_block(
+    const std::string& summary,
+    std::function<std::unique_ptr<PhysicalBlock>(const RawConfig& config, const BlockRequest& request)> make) {
+  return {summary, std::move(make), [] { return explain_config<T>(); },
+          [](const RawConfig& config) { return write_config(read_config<T>(config.value, config.where)); }};
+}
 
 // `name` is a key of a device file's "blocks". Throws a config Error for an unknown one.
 std::unique_ptr<PhysicalBlock> make_block(const std::string& name, const RawConfig& config,
