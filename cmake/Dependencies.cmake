@@ -7,6 +7,7 @@ find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # Headers of the libraries are system headers: their warnings are not ours to mend.
 add_library(zbphw_torch INTERFACE)
@@ -17,5 +18,6 @@ add_library(zbphw_hdf5 INTERFACE)
 target_link_libraries(zbphw_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 target_include_directories(zbphw_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 
+add_library(zbphw_sc_main OBJECT "${CMAKE_CURRENT_LIST_DIR}/sc_main.cpp")
 add_library(zbphw_systemc INTERFACE)
-target_link_libraries(zbphw_systemc INTERFACE PkgConfig::SystemC)
+target_link_libraries(zbphw_systemc INTERFACE PkgConfig::SystemC zbphw_sc_main "$<TARGET_OBJECTS:zbphw_sc_main>")

@@ -1,0 +1,172 @@
+#include "hw/kernels/row_kernels.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "device_models/converters/converter.hpp"
+
+using namespace zbphw;
+
+namespace {
+
+std::vector<const RowKernels*> all_kernels() {
+  std::vector<const RowKernels*> found(8);
+  found.resize(static_cast<std::size_t>(available_row_kernels(found.data(), 8)));
+  return found;
+}
+
+std::vector<float> some_row(std::int64_t length, std::uint32_t which) {
+  std::vector<float> row(static_cast<std::size_t>(padded_length(length)));
+  const RandomAt at(3, stream_id("row"), which);
+  for (std::int64_t j = 0; j < length; ++j) row[j] = static_cast<float>(at.normal(static_cast<std::uint32_t>(j)));
+  return row;
+}
+
+const DrawAddress some_address{{11, 12}, 5, 6, 7};
+
+}  // namespace
+
+TEST_CASE("softmax rows agree with float64 at every length") {
+  for (const RowKernels* kernels : all_kernels()) {
+    for (std::int64_t length = 1; length < 70; ++length) {
+      const std::vector<float> in = some_row(length, 1);
+      std::vector<float> out(in.size(), -1);
+      kernels->softmax_row(length, 1.5F, in.data(), out.data());
+      double sum = 0;
+      for (std::int64_t j = 0; j < length; ++j) sum += std::exp(double(in[j]));
+      for (std::int64_t j = 0; j < length; ++j) CHECK(out[j] == Approx(std::exp(double(in[j])) / sum).epsilon(2e-6));
+      for (std::size_t j = length; j < out.size(); ++j) CHECK(out[j] == 0);
+    }
+  }
+}
+
+TEST_CASE("swiglu rows agree with float64") {
+  for (const RowKernels* kernels : all_kernels()) {
+    for (const std::int64_t width : {1, 7, 16, 37}) {
+      const std::vector<float> in = some_row(2 * width, 2);
+      std::vector<float> out(static_cast<std::size_t>(padded_length(width)));
+      kernels->swiglu_row(width, in.data(), out.data());
+      for (std::int64_t j = 0; j < width; ++j) {
+        const double a = in[j];
+        CHECK(out[j] == Approx(a / (1 + std::exp(-a)) * double(in[width + j])).margin(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("normal rows are the addressed normals of base/random") {
+  for (const RowKernels* kernels : all_kernels()) {
+    std::vector<float> row(48);
+    kernels->normal_row(some_address, 40, row.data());
+    for (std::uint32_t j = 0; j < 40; ++j) {
+      const PhiloxCounter w = philox4x32({j, 5, 6, 7}, {11, 12});
+      CHECK(row[j] == Approx(normal_pair(w[0], w[1]).first).margin(1e-5));
+    }
+  }
+}
+
+TEST_CASE("sign rows are the addressed bits, for any number of probes") {
+  for (const RowKernels* kernels : all_kernels()) {
+    const std::int64_t length = 300, probes = 19, words = sign_words(length);
+    std::vector<std::uint32_t> bits(static_cast<std::size_t>(probes * words));
+    kernels->sign_rows(some_address, length, probes, bits.data());
+    for (std::uint32_t k = 0; k < probes; ++k) {
+      for (std::uint32_t w = 0; w < words; ++w) {
+        CHECK(bits[k * words + w] == philox4x32({w / 4, 5 + k, 6, 7}, {11, 12})[w % 4]);
+      }
+    }
+  }
+}
+
+TEST_CASE("a read adds gain, ramp and noise of the stated size to both queries of a pair (five standard errors)") {
+  for (const RowKernels* kernels : all_kernels()) {
+    const std::int64_t length = 40000;
+    std::vector<float> first(length, 1.0F), second(length, 2.0F), ramp(length, 0.5F);
+    ReadChain chain;
+    chain.gain = 0.9F;
+    chain.sigma = 0.1F;
+    chain.ramp = ramp.data();
+    kernels->read_pair(chain, some_address, {1.0F, 2.0F}, length, first.data(), second.data());
+    double mean1 = 0, mean2 = 0, var1 = 0, var2 = 0, cov = 0;
+    for (std::int64_t j = 0; j < length; ++j) {
+      const double e1 = first[j] - (0.9 * 1 + 0.5 * 1);
+      const double e2 = second[j] - (0.9 * 2 + 0.5 * 2);
+      mean1 += e1 / length;
+      mean2 += e2 / length;
+      var1 += e1 * e1 / length;
+      var2 += e2 * e2 / length;
+      cov += e1 * e2 / length;
+    }
+    const double n = length;
+    CHECK(std::abs(mean1) < 5 * 0.1 / std::sqrt(n));
+    CHECK(std::abs(mean2) < 5 * 0.1 / std::sqrt(n));
+    CHECK(var1 == Approx(0.01).epsilon(5 * std::sqrt(2 / n)));
+    CHECK(var2 == Approx(0.01).epsilon(5 * std::sqrt(2 / n)));
+    CHECK(std::abs(cov) < 5 * 0.01 / std::sqrt(n));
+  }
+}
+
+TEST_CASE("dithered conversions err by the stated variance and no bias (five standard errors)") {
+  ConverterConfig config;
+  config.bits = 6;
+  config.grid = Grid::end_point;
+  for (const RowKernels* kernels : all_kernels()) {
+    for (const Dither dither : {Dither::subtractive, Dither::triangular}) {
+      config.dither = dither;
+      ReadChain chain;
+      chain.adc = resolve(config, 1.0);
+      const double step = chain.adc.step;
+      const std::int64_t length = 40000;
+      // A constant a fraction of a step beside a code: without dither every conversion would err the same way.
+      const float input = static_cast<float>(10.3 * step);
+      std::vector<float> first(length, input), second(length, input);
+      const std::int64_t saturated = kernels->read_pair(chain, some_address, {}, length, first.data(), second.data());
+      CHECK(saturated == 0);
+      double mean = 0, variance = 0;
+      for (std::int64_t j = 0; j < length; ++j) {
+        for (const float read : {first[j], second[j]}) {
+          mean += (read - double(input)) / (2.0 * length);
+          variance += std::pow(read - double(input), 2) / (2.0 * length);
+        }
+      }
+      // Triangular dither makes the total error's variance step^2 / 4 whatever the input.
+      const double expected = conversion_variance(chain.adc);
+      CHECK(std::abs(mean) < 5 * std::sqrt(expected / (2.0 * length)));
+      CHECK(variance == Approx(expected).epsilon(0.03));
+    }
+  }
+}
+
+TEST_CASE("saturated conversions are clipped and counted within the row only") {
+  ConverterConfig config;
+  config.grid = Grid::end_point;
+  ReadChain chain;
+  chain.adc = resolve(config, 1.0);
+  for (const RowKernels* kernels : all_kernels()) {
+    std::vector<float> first(16, 7.0F), second(16, -7.0F);
+    CHECK(kernels->read_pair(chain, some_address, {}, 5, first.data(), second.data()) == 10);
+    CHECK(first[0] == Approx(1.0F));
+    CHECK(second[0] == Approx(-1.0F));
+  }
+}
+
+TEST_CASE("reading one query of a pair gives the bits that reading both gives") {
+  ConverterConfig config;
+  config.dither = Dither::subtractive;
+  ReadChain chain;
+  chain.sigma = 0.05F;
+  chain.adc = resolve(config, 4.0);
+  for (const RowKernels* kernels : all_kernels()) {
+    const std::vector<float> in = some_row(75, 4);
+    std::vector<float> both1 = in, both2 = in, one1 = in, one2 = in;
+    const std::int64_t both = kernels->read_pair(chain, some_address, {}, 75, both1.data(), both2.data());
+    const std::int64_t one = kernels->read_pair(chain, some_address, {}, 75, one1.data(), nullptr) +
+                             kernels->read_pair(chain, some_address, {}, 75, nullptr, one2.data());
+    CHECK(both1 == one1);
+    CHECK(both2 == one2);
+    CHECK(both == one);
+  }
+}
