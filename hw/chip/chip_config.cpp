@@ -39,7 +39,7 @@ void describe(Fields& f, AdcTimingConfig& c) {
 
 void describe(Fields& f, DigitalConfig& c) {
   f.number("latency_ns", c.latency_ns, at_least(0), "digital part of one query");
-  f.number("energy_pj_per_output", c.energy_pj_per_output, at_least(0), "digital energy of one output, pJ");
+  f.number("energy_pj_per_output", c.energy_pj_per_output, at_least(0), "digital energy of one conversion's result, pJ");
   f.text("source", c.source, "where these constants are from");
 }
 
@@ -74,8 +74,9 @@ EnergyByComponent query_energy(const ChipConfig& chip, const QueryShape& shape) 
   e.link_j = bytes * chip.link.energy_pj_per_byte * pj;
   e.dac_j = static_cast<double>(shape.inputs) * chip.dac.energy_pj * pj;
   e.array_j = static_cast<double>(shape.cells) * chip.array.energy_pj_per_cell * pj;
-  e.adc_j = static_cast<double>(shape.outputs) * chip.adc.energy_pj * pj;
-  e.digital_j = static_cast<double>(shape.outputs) * chip.digital.energy_pj_per_output * pj;
+  const auto conversions = static_cast<double>(shape.outputs * shape.partial_sums);
+  e.adc_j = conversions * chip.adc.energy_pj * pj;
+  e.digital_j = conversions * chip.digital.energy_pj_per_output * pj;
   return e;
 }
 
