@@ -7,6 +7,7 @@ find_package(HDF5 REQUIRED COMPONENTS C)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
 
 # Headers of the libraries are system headers: their warnings are not ours to mend.
 add_library(zbphw_torch INTERFACE)

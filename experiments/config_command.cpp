@@ -12,7 +12,7 @@ namespace {
 const Registry<ConfigKind>& kinds() { return Registry<ConfigKind>::instance(); }
 
 CommandResult check(const Invocation& invocation) {
-  const auto path = invocation.get<std::string>("check");
+  const std::string& path = invocation.get<std::string>("check");
   const std::string wanted = invocation.find<std::string>("kind").value_or("");
   const KindedFile file = load_kinded_file(wanted, path, invocation.common.overrides);
   if (file.kind.empty()) {
@@ -57,7 +57,7 @@ std::string table_text(const std::vector<FieldRow>& rows) {
 }
 
 CommandResult explain(const Invocation& invocation) {
-  const auto name = invocation.get<std::string>("explain");
+  const std::string& name = invocation.get<std::string>("explain");
   const ConfigKind& kind = kinds().at(name, "kind of configuration", "--explain");
   const std::vector<FieldRow> rows = kind.explain();
   CommandResult result;

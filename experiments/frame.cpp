@@ -74,7 +74,7 @@ std::string text_of(const CommandResult& result) {
 
 void run_command(const std::vector<std::string>& arguments, StandardOutput& output) {
   if (arguments.empty()) throw usage_error("no command given ('zbphw --help' lists them)");
-  const std::string name = arguments.front();
+  const std::string& name = arguments.front();
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
   if (name == "--help" || name == "-h") return output.write(general_help());
   if (name == "--version") {
@@ -82,7 +82,7 @@ void run_command(const std::vector<std::string>& arguments, StandardOutput& outp
     const Json environment = describe_environment();
     return output.write(contains(rest, "--json") ? json_line(environment) : version_text(environment));
   }
-  if (name.rfind("-", 0) == 0) {
+  if (name.rfind('-', 0) == 0) {
     throw usage_error("a command comes first, then its options; got '" + name +
                       "' ('zbphw --help' lists the commands)");
   }

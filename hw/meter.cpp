@@ -34,4 +34,29 @@ Meter& Meter::operator+=(const Meter& other) {
   return *this;
 }
 
+Json meter_to_json(const Meter& meter) {
+  const EnergyByComponent& e = meter.energy;
+  return {{"queries", meter.queries},
+          {"dac_conversions", meter.dac_conversions},
+          {"adc_conversions", meter.adc_conversions},
+          {"saturated_inputs", meter.saturated_inputs},
+          {"saturated_outputs", meter.saturated_outputs},
+          {"busy_s", meter.busy_s},
+          {"energy_j", {e.link_j, e.dac_j, e.array_j, e.adc_j, e.digital_j, e.programming_j}}};
+}
+
+Meter meter_from_json(const Json& json) {
+  Meter meter;
+  meter.queries = json.at("queries").get<std::int64_t>();
+  meter.dac_conversions = json.at("dac_conversions").get<std::int64_t>();
+  meter.adc_conversions = json.at("adc_conversions").get<std::int64_t>();
+  meter.saturated_inputs = json.at("saturated_inputs").get<std::int64_t>();
+  meter.saturated_outputs = json.at("saturated_outputs").get<std::int64_t>();
+  meter.busy_s = json.at("busy_s").get<double>();
+  const Json& e = json.at("energy_j");
+  meter.energy = {e.at(0).get<double>(), e.at(1).get<double>(), e.at(2).get<double>(),
+                  e.at(3).get<double>(), e.at(4).get<double>(), e.at(5).get<double>()};
+  return meter;
+}
+
 }  // namespace zbphw

@@ -36,4 +36,8 @@ struct Meter {
   Meter& operator+=(const Meter& other);
 };
 
+// All fields, exactly: for checkpoints.
+Json meter_to_json(const Meter& meter);
+Meter meter_from_json(const Json& json);
+
 }  // namespace zbphw

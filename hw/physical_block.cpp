@@ -42,27 +42,37 @@ at::Tensor realised_amplitude(const PhysicalBlock& block, const ProbeRequest& re
   return at::where(step > 0, whole_steps, at::full_like(step, amplitude));
 }
 
-ProbeReadout probe_by_queries(PhysicalBlock& block, const ProbeRequest& request) {
-  const at::Tensor amplitude = realised_amplitude(block, request).unsqueeze(1);
-  const std::int64_t rows = request.point.size(0);
-  ProbeReadout result{at::zeros({rows, request.probes}, at::kFloat), at::zeros_like(request.point)};
+QueryBatch pair_sequence(const PhysicalBlock& block, const ProbeRequest& request, double range_margin) {
   QueryBatch batch;
   batch.slot = request.slot;
   batch.slot.queries_per_row = static_cast<std::uint32_t>(2 * request.probes);
   batch.slot.start_s = request.slot.start_s < 0 ? block.clock_s() : request.slot.start_s;
   batch.range_point = request.point;
-  batch.range_margin = request.amplitude;
+  batch.range_margin = range_margin;
+  return batch;
+}
+
+PairDifference query_pair(PhysicalBlock& block, QueryBatch batch, const at::Tensor& step, std::int64_t pair) {
+  batch.slot.query_in_row = static_cast<std::uint32_t>(2 * pair);
+  batch.inputs = batch.range_point + step;
+  const Readout plus = block.query(batch);
+  batch.slot.query_in_row += 1;
+  batch.inputs = batch.range_point - step;
+  const Readout minus = block.query(batch);
+  return {plus.values - minus.values, plus.applied - minus.applied};
+}
+
+ProbeReadout probe_by_queries(PhysicalBlock& block, const ProbeRequest& request) {
+  const at::Tensor amplitude = realised_amplitude(block, request).to(request.point.scalar_type()).unsqueeze(1);
+  const std::int64_t rows = request.point.size(0);
+  ProbeReadout result{at::zeros({rows, request.probes}, request.point.options()), at::zeros_like(request.point)};
+  const QueryBatch sequence = pair_sequence(block, request, request.amplitude);
   for (std::int64_t k = 0; k < request.probes; ++k) {
-    const at::Tensor step = amplitude * rademacher_signs(request, k);
-    batch.inputs = request.point + step;
-    batch.slot.query_in_row = static_cast<std::uint32_t>(2 * k);
-    const Readout plus = block.query(batch);
-    batch.inputs = request.point - step;
-    batch.slot.query_in_row = static_cast<std::uint32_t>(2 * k + 1);
-    const Readout minus = block.query(batch);
-    const at::Tensor response = (request.cotangent * (plus.values - minus.values)).sum(1, true) / (2 * amplitude);
+    const at::Tensor step = amplitude * rademacher_signs(request, k).to(amplitude.scalar_type());
+    const PairDifference pair = query_pair(block, sequence, step, k);
+    const at::Tensor response = (request.cotangent * pair.values).sum(1, true) / (2 * amplitude);
     result.responses.select(1, k).copy_(response.squeeze(1));
-    result.estimate += response * (plus.applied - minus.applied) / (2 * amplitude);
+    result.estimate += response * pair.applied / (2 * amplitude);
   }
   result.estimate /= static_cast<double>(request.probes);
   return result;

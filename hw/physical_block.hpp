@@ -4,9 +4,9 @@
 // *queried*: voltages in, voltages out. Nothing above hw/ differentiates through one or asks which device is behind it;
 // simulators of three fidelities (ideal, noisy, systemc) and real chips (plugins) are all PhysicalBlocks.
 //
-// Values at a block's port are in the model's units, fp32, on the CPU or wherever LibTorch put them; the block scales
-// them to its converters' ranges and back. Rows are independent physical queries. Not thread-safe: one caller at a
-// time; a block uses the process's threads inside.
+// Values at a block's port are in the model's units; the block scales them to its converters' ranges and back. They are
+// fp32; a simulator without effects (ideal) also takes fp64, for checks of the mathematics around it. Rows are
+// independent physical queries. Not thread-safe: one caller at a time; a block uses the process's threads inside.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -111,10 +111,25 @@ class PhysicalBlock {
   // Simulated (or real) device time in seconds since the block was calibrated first.
   virtual double clock_s() const = 0;
   virtual const Meter& meter() const = 0;
+
+  // Sets both to what they were when a run was saved. Real hardware has its own clock and keeps it.
+  virtual void resume_at(double clock_s, const Meter& meter) = 0;
 };
 
 // The explicit probe path: the default of probe(), callable on any block by tests of fused paths.
 ProbeReadout probe_by_queries(PhysicalBlock& block, const ProbeRequest& request);
+
+// A central pair: what the readings and the applied inputs at point + step are more than those at point - step.
+struct PairDifference {
+  at::Tensor values;   // [rows, output_width]
+  at::Tensor applied;  // [rows, input_width]
+};
+
+// Queries `pair` of a sequence whose slot and range `batch` describes: + side first, both next to each other in time.
+PairDifference query_pair(PhysicalBlock& block, QueryBatch batch, const at::Tensor& step, std::int64_t pair);
+
+// The sequence of central pairs that a probe request stands for, started now: range taken at its point.
+QueryBatch pair_sequence(const PhysicalBlock& block, const ProbeRequest& request, double range_margin);
 
 // The amplitude that each row really gets: the request's, rounded down to whole DAC steps, at least one; [rows].
 at::Tensor realised_amplitude(const PhysicalBlock& block, const ProbeRequest& request);

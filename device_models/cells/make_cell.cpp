@@ -1,9 +1,8 @@
 #include "device_models/cells/make_cell.hpp"
 
-#include "base/config_path.hpp"
-#include "base/error.hpp"
 #include "base/registry.hpp"
 #include "device_models/cells/cell_registry.hpp"
+#include "device_models/registered_model.hpp"
 
 namespace zbphw {
 
@@ -14,15 +13,7 @@ void describe_common(Fields& f, CellCommon& c) {
 }
 
 std::unique_ptr<CellModel> make_cell(const RawConfig& config) {
-  std::string where = config.where;
-  const Json json = expand_preset(config.value, "devices/presets", where);
-  const auto model = json.find("model");
-  const auto& models = Registry<CellKind>::instance();
-  if (model == json.end() || !model->is_string()) {
-    throw config_error(where + ".model", (model == json.end() ? "is missing" : "got " + model->dump()) + "; allowed: " +
-                                             join_choices(models.names()) + ", or a \"preset\" that names one");
-  }
-  return models.at(model->get<std::string>(), "cell model", where + ".model").make(json, where);
+  return make_registered_model<CellKind>(config, "cell model");
 }
 
 std::vector<std::string> cell_model_names() { return Registry<CellKind>::instance().names(); }

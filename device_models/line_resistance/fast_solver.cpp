@@ -65,10 +65,10 @@ LineFactors factor_bit_lines(const RowMajorMatrix& conductance, double segment) 
 
 double sum_of_products(const RowMajorMatrix& a, const RowMajorMatrix& b) { return a.cwiseProduct(b).sum(); }
 
-Error not_converged(Eigen::Index vector, double residual, const FastSolverOptions& options) {
+Error not_converged(Eigen::Index vector, double residual, int iterations, const FastSolverOptions& options) {
   std::ostringstream text;
-  text << "the residual is " << residual << " after " << options.iteration_limit << " iterations; wanted "
-       << options.tolerance << " (raise the tolerance or the iteration limit, or solve exactly)";
+  text << "the residual is " << residual << " after " << iterations << " iterations; wanted " << options.tolerance
+       << " (raise the tolerance or the iteration limit, or solve exactly)";
   return numerical_error("crossbar, applied vector " + std::to_string(vector), text.str());
 }
 
@@ -224,7 +224,8 @@ FastResult FastSolver::solve(const MatrixView& voltage_v, const FastSolverOption
   result.output_current_a.resize(conductance_.cols(), voltage_v.cols());
   for (Eigen::Index vector = 0; vector < voltage_v.cols(); ++vector) {
     const Solution solution = solve_vector(voltage_v.col(vector), options);
-    if (!(solution.residual <= options.tolerance)) throw not_converged(vector, solution.residual, options);
+    if (!(solution.residual <= options.tolerance))
+      throw not_converged(vector, solution.residual, solution.iterations, options);
     result.output_current_a.col(vector) = solution.output_current_a;
     result.residual.push_back(solution.residual);
     result.iterations.push_back(solution.iterations);

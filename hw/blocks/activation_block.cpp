@@ -35,6 +35,7 @@ int code_bits(const Bits& bits) { return bits.value_or(16); }
 ActivationBlock::ActivationBlock(BlockSpec spec, const ActivationBlockConfig& config, const BlockRequest& request)
     : spec_(std::move(spec)),
       config_(request.fidelity == Fidelity::ideal ? without_effects(config) : config),
+      ideal_(request.fidelity == Fidelity::ideal),
       seed_(request.seed) {
   const QueryShape shape{spec_.input_width, spec_.output_width, spec_.output_width, code_bits(config.dac.bits),
                          code_bits(config.adc.bits)};
@@ -154,7 +155,20 @@ ActivationBlock::Saturation ActivationBlock::query_row(const QueryBatch& batch, 
   return saturated;
 }
 
+Readout ActivationBlock::query_exact(const QueryBatch& batch) {
+  const at::Tensor inputs = batch.inputs.detach().contiguous();
+  const std::int64_t rows = inputs.size(0);
+  Readout readout{at::zeros({rows, spec_.output_width}, at::kDouble), inputs};
+  for (std::int64_t r = 0; r < rows; ++r) {
+    transfer_exact(driven_inputs(batch.slot.first_row + r), inputs.data_ptr<double>() + r * spec_.input_width,
+                   readout.values.data_ptr<double>() + r * spec_.output_width);
+  }
+  book(batch.slot.first_row, rows, 1, 0, 0);
+  return readout;
+}
+
 Readout ActivationBlock::query(const QueryBatch& batch) {
+  if (ideal_ && batch.inputs.scalar_type() == at::kDouble) return query_exact(batch);
   const at::Tensor inputs = checked(batch.inputs, spec_.input_width, "the inputs");
   const at::Tensor points =
       batch.range_point.defined() ? checked(batch.range_point, spec_.input_width, "the range point") : inputs;

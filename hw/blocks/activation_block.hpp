@@ -24,11 +24,18 @@ class ActivationBlock : public PhysicalBlock {
   at::Tensor readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t first_row) override;
   double clock_s() const override { return clock_s_; }
   const Meter& meter() const override { return meter_; }
+  void resume_at(double clock_s, const Meter& meter) override {
+    clock_s_ = clock_s;
+    meter_ = meter;
+  }
 
  protected:
   // The core: `in` has the row's driven inputs (beyond them zeros, to whole lanes), `out` takes the outputs (padded).
   // `shift` is near the largest input: what a core that exponentiates may subtract first.
   virtual void transfer(std::int64_t inputs, float shift, const float* in, float* out) const = 0;
+  // The same in fp64 and plain loops: what an ideal block answers to fp64 inputs, and the reference of the fp32
+  // kernels.
+  virtual void transfer_exact(std::int64_t inputs, const double* in, double* out) const = 0;
 
   // A row is named by its number in the run (slot.first_row + its place in the batch) throughout.
   // Inputs and outputs that a row drives and reads.
@@ -64,6 +71,8 @@ class ActivationBlock : public PhysicalBlock {
   at::Tensor checked(const at::Tensor& tensor, std::int64_t width, const char* what) const;
 
  private:
+  Readout query_exact(const QueryBatch& batch);
+
   struct Saturation {
     std::int64_t inputs = 0;
     std::int64_t outputs = 0;
@@ -73,6 +82,7 @@ class ActivationBlock : public PhysicalBlock {
 
   BlockSpec spec_;
   ActivationBlockConfig config_;
+  bool ideal_;
   std::uint64_t seed_;
   std::vector<float> ramp_;  // offset ramp of each output, padded; empty without drift
   double latency_s_ = 0;

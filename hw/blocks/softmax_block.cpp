@@ -3,7 +3,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "base/random.hpp"
 #include "base/registry.hpp"
@@ -24,6 +26,13 @@ class SoftmaxBlock final : public ActivationBlock {
  protected:
   void transfer(std::int64_t inputs, float shift, const float* in, float* out) const override {
     row_kernels().softmax_row(inputs, shift, in, out);
+  }
+
+  void transfer_exact(std::int64_t inputs, const double* in, double* out) const override {
+    const double largest = *std::max_element(in, in + inputs);
+    double sum = 0;
+    for (std::int64_t j = 0; j < inputs; ++j) sum += out[j] = std::exp(in[j] - largest);
+    for (std::int64_t j = 0; j < inputs; ++j) out[j] /= sum;
   }
 
  private:
@@ -57,6 +66,7 @@ SoftmaxProbeRow SoftmaxBlock::describe_row(const ProbeRequest& request, std::int
 }
 
 ProbeReadout SoftmaxBlock::probe(const ProbeRequest& request) {
+  if (request.point.scalar_type() == at::kDouble) return probe_by_queries(*this, request);
   const std::int64_t width = spec().input_width;
   const at::Tensor points = checked(request.point, width, "the point");
   const at::Tensor cotangents = checked(request.cotangent, width, "the cotangent");

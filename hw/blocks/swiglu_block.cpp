@@ -1,4 +1,5 @@
 // The gate: (a, b) -> silu(a) * b, channel by channel. Inputs [a_0 .. a_F-1, b_0 .. b_F-1], outputs [F].
+#include <cmath>
 #include <utility>
 
 #include "base/registry.hpp"
@@ -14,6 +15,11 @@ class SwigluBlock final : public ActivationBlock {
  protected:
   void transfer(std::int64_t inputs, float, const float* in, float* out) const override {
     row_kernels().swiglu_row(inputs / 2, in, out);
+  }
+
+  void transfer_exact(std::int64_t inputs, const double* in, double* out) const override {
+    const std::int64_t width = inputs / 2;
+    for (std::int64_t j = 0; j < width; ++j) out[j] = in[j] / (1 + std::exp(-in[j])) * in[width + j];
   }
 };
 

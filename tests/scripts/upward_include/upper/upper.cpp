@@ -1,0 +1,4 @@
+#include "upper/upper.hpp"
+
+#include "lower/lower.hpp"
+int upper() { return lower(); }

@@ -1,0 +1,68 @@
+// The model's nonlinear cores on analog blocks: forward by queries, backward by an estimator (the ZBP arm).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fields.hpp"
+#include "hw/block_registry.hpp"
+#include "training/estimators/nsr_audit.hpp"
+#include "training/estimators/vjp_estimator.hpp"
+#include "training/nonlinear_cores.hpp"
+
+namespace zbphw {
+
+struct ZbpConfig {
+  ZbpConfig();  // the score core by 16 random pairs, the gate by its wiring
+
+  EstimatorConfig score_core;
+  EstimatorConfig gate;
+  std::int64_t audit_every_steps = 25;  // measure the NSR against the digital twin at every such step; 0 never
+};
+void describe(Fields& f, ZbpConfig& c);
+
+// What the cores need to know of the model around them.
+struct CoresShape {
+  std::int64_t layers = 0;
+  std::int64_t context_tokens = 0;  // T: a score row's width
+  std::int64_t gate_width = 0;      // F
+};
+
+class PhysicalCores : public NonlinearCores {
+ public:
+  // `blocks` is a device file's "blocks" section: it must have "softmax" and "swiglu". One block of each kind a layer,
+  // each with noise and mismatch of its own. Throws a config Error for a missing or wrong block or estimator.
+  PhysicalCores(const RawConfig& blocks, const CoresShape& shape, const ZbpConfig& config, Fidelity fidelity,
+                std::uint64_t seed);
+  ~PhysicalCores() override;
+
+  void begin_pass(const Pass& pass) override;
+  // scores must be [B, H, T, T] with T the context, because a chip's row has a fixed width.
+  at::Tensor softmax(const at::Tensor& scores, std::int64_t layer) override;
+  at::Tensor swiglu(const at::Tensor& gate, const at::Tensor& up, std::int64_t layer) override;
+
+  // Everything that all blocks did so far.
+  Meter meter() const;
+  // By block kind ("softmax", "swiglu"); kinds that no audit has seen yet are missing.
+  Json nsr() const;
+
+  Json state() const override;
+  void restore(const Json& state) override;
+
+ private:
+  struct Kind;  // one kind of block: its estimator, its audit, a block for each layer
+
+  at::Tensor call(Kind& kind, const at::Tensor& point, std::int64_t layer);
+
+  CoresShape shape_;
+  ZbpConfig config_;
+  std::uint64_t seed_;
+  Pass pass_;
+  std::unique_ptr<Kind> softmax_;
+  std::unique_ptr<Kind> swiglu_;
+};
+
+}  // namespace zbphw
