@@ -72,7 +72,7 @@ struct QueryShape {
   std::int64_t partial_sums = 1;  // conversions of each output: arrays whose results are added up on the digital side
 };
 
-// The stages of one query in their order; seconds.
+// The stages of one query in their order: seconds, in whole picoseconds.
 struct QueryTiming {
   double link_in_s = 0;
   double dac_s = 0;

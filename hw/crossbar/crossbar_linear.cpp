@@ -62,7 +62,6 @@ CrossbarLinear::CrossbarLinear(const CrossbarConfig& config, const CrossbarReque
     throw config_error("crossbar", "a matrix of " + std::to_string(request.inputs) + " inputs and " +
                                        std::to_string(request.outputs) + " outputs; at least one of each");
   }
-  if (!effects_.line_resistance) config_.lines.reset();
   for (const TilePlace& place : place_tiles(request.inputs, request.outputs, config_.tile_rows, config_.tile_columns)) {
     tiles_.emplace_back(cell_, place, seed_);
     if (place.first_output != 0) continue;
@@ -158,11 +157,12 @@ double CrossbarLinear::calibration_signal() const {
 }
 
 void CrossbarLinear::load_state(double t_s) {
+  const std::optional<LineResistance> lines = effects_.line_resistance ? config_.lines : std::nullopt;
   for (const ProgrammedTile& tile : tiles_) {
     const TilePlace& place = tile.place();
     const CellPairs conductance = tile.conductance_us(t_s);
     const CellPairs deviation = tile.read_deviation_us(conductance, t_s);
-    const std::vector<double> current = effective_us(place, conductance, config_.lines);
+    const std::vector<double> current = effective_us(place, conductance, lines);
     TileRow& row = tile_rows_[static_cast<std::size_t>(place.first_input / config_.tile_rows)];
     float* current_out = row.current_us.data_ptr<float>();
     float* variance_out = row.variance_us2.data_ptr<float>();
@@ -187,8 +187,17 @@ void CrossbarLinear::refresh_state(double t_s) {
 }
 
 void CrossbarLinear::age_to(double t_s) {
-  if (effects_.drift && t_s != state_s_) load_state(t_s);
+  const double state_s = effects_.drift ? t_s : first_time_s();
+  if (state_s != state_s_) load_state(state_s);
   clock_s_ = t_s;
+}
+
+void CrossbarLinear::set_effects(const CrossbarEffects& effects) {
+  const bool lines_change = config_.lines && effects.line_resistance != effects_.line_resistance;
+  const bool drift_changes = effects.drift != effects_.drift;
+  effects_ = effects;
+  if (writes_ == 0 || (!lines_change && !drift_changes)) return;
+  load_state(effects_.drift ? clock_s_ : first_time_s());
 }
 
 at::Tensor CrossbarLinear::checked(const at::Tensor& tensor, const char* what) const {

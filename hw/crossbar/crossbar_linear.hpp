@@ -51,6 +51,9 @@ class CrossbarLinear final : public PhysicalBlock {
   // Moves the clock to t_s after programming; not before first_time_s(). Throws a device Error when the cell model does
   // not cover t_s.
   void age_to(double t_s);
+  // Switches effects for the queries that follow. `programming` is the exception: it takes effect at the next program().
+  void set_effects(const CrossbarEffects& effects);
+
   double first_time_s() const { return cell_->time_range().first_s; }
 
   const CellModel& cell() const { return *cell_; }

@@ -353,3 +353,23 @@ TEST_CASE("the predicted readout noise is what repeated reads show") {
   const double seen = std::sqrt(reads.var(0, false).mean().item<double>());
   CHECK(seen == Approx(predicted).epsilon(5 * std::sqrt(0.5 / (2000 * 30.0))));
 }
+
+TEST_CASE("effects can be switched on a programmed crossbar as if it had been made so") {
+  const at::Tensor weights = normal_tensor(6, 12, 1);
+  const at::Tensor inputs = normal_tensor(4, 12, 2);
+  const auto config = config_with({{"cell", {{"preset", "pcm_joshi_2020"}}},
+                                   {"adc", {{"bits", 6}, {"range", "per_input"}}},
+                                   {"lines", {{"word_line_segment_ohm", 20}, {"bit_line_segment_ohm", 20}}}});
+  auto block = programmed(config, weights);
+  for (const auto& [name, member] : crossbar_effects()) {
+    if (name == "programming") continue;
+    INFO(name);
+    CrossbarEffects effects;
+    effects.*member = false;
+    auto fresh = programmed(config, weights, effects);
+    fresh.age_to(1e4);
+    block.set_effects(effects);
+    block.age_to(1e4);
+    CHECK(ask(block, inputs).equal(ask(fresh, inputs)));
+  }
+}
