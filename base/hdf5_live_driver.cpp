@@ -21,7 +21,6 @@ namespace {
 // Superblock, version 3: byte offsets.
 constexpr std::size_t superblock_size = 48;
 constexpr std::size_t version_at = 8;
-constexpr std::size_t flags_at = 11;
 constexpr std::size_t end_of_file_at = 28;
 constexpr std::size_t checksum_at = 44;
 using Superblock = std::array<unsigned char, superblock_size>;
@@ -111,12 +110,11 @@ bool resize_or_fail(LiveFile& file, haddr_t size) {
   return false;
 }
 
-// Writes the superblock as a plain reader needs it. The file is made long enough first: a reader refuses a file that is
+// Writes the superblock with another end of file. The file is made long enough first: a reader refuses a file that is
 // shorter than its superblock says.
 bool publish_superblock(LiveFile& file, haddr_t end) {
   if (file.size < end && !resize_or_fail(file, end)) return false;
   Superblock bytes = file.superblock;
-  bytes[flags_at] = 0;
   write_little_endian(&bytes[end_of_file_at], 8, end);
   write_little_endian(&bytes[checksum_at], 4, lookup3(bytes.data(), checksum_at));
   file.visible_end = end;
@@ -238,6 +236,7 @@ herr_t truncate_file(H5FD_t* handle, hid_t, hbool_t closing) {
   return resize_or_fail(file, end) ? 0 : -1;
 }
 
+// Without a lock function: then the library neither locks the file nor sets its "open for writing" flags.
 hid_t register_driver() {
   static H5FD_class_t driver = {};
   driver.name = "zbphw_live";

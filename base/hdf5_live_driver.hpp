@@ -1,10 +1,11 @@
 // An HDF5 file driver whose file can be opened by any reader at any moment: while it is written and after a SIGKILL.
 //
 // HDF5's single-writer mode (SWMR) orders its writes so that what is on disk is consistent after every one of them.
-// Yet a plain reader (h5dump, h5py.File(path)) refuses such a file, for two reasons that both sit in the superblock:
-// the "open for writing" flags, which only a clean close (or h5clear) takes away, and an end-of-file address that lags
-// behind the data. This driver writes the superblock with its flags cleared, and moves the end-of-file address forward
-// before the first byte beyond it is written. Nothing else differs from HDF5's own POSIX driver.
+// Yet a plain reader (h5dump, h5py.File(path)) refuses such a file, for two things in its superblock: the "open for
+// writing" flags, which only a clean close (or h5clear) takes away, and an end-of-file address that lags behind the
+// data. The library sets the flags only through drivers that lock files, and this one does not. And this driver writes
+// the superblock anew, with an end-of-file address that is ahead of the data, before the first byte beyond the old one.
+// Nothing else differs from HDF5's own POSIX driver.
 //
 // The layout of the superblock, version 3, is section II.A of the "HDF5 File Format Specification Version 3.0".
 #pragma once

@@ -30,10 +30,6 @@ class NonlinearCores {
   // Called before each forward pass.
   virtual void begin_pass(const Pass& /*pass*/) {}
 
-  // What a resumed run needs beside weights: device clocks and meters. Exact cores have nothing.
-  virtual Json state() const { return Json::object(); }
-  virtual void restore(const Json& /*state*/) {}
-
   // scores [B, H, T, T], unmasked -> causal attention weights of the same shape: row i sums to one over columns j <= i
   // and is zero above. Differentiable by autograd, as the learning rule provides.
   virtual at::Tensor softmax(const at::Tensor& scores, std::int64_t layer) = 0;

@@ -6,6 +6,9 @@
 #include <sstream>
 
 #include "base/random.hpp"
+#include "base/registry.hpp"
+#include "hw/device_config.hpp"
+#include "training/cores_factory.hpp"
 
 namespace zbphw {
 
@@ -48,6 +51,16 @@ struct PhysicalFunction : torch::autograd::Function<PhysicalFunction> {
   }
 };
 
+// The ZBP arm of a training run.
+std::unique_ptr<NonlinearCores> make_zbp_cores(const TrainConfig& config) {
+  const DeviceConfig device = load_device(config.device);
+  const CoresShape shape{config.model.layers, config.model.context_tokens, config.model.ffn_width()};
+  return std::make_unique<PhysicalCores>(device.blocks, shape, config.zbp, config.physical,
+                                         static_cast<std::uint64_t>(config.seed));
+}
+
+const Registration<CoresFactory> registered("zbp", make_zbp_cores);
+
 const Json& section(const RawConfig& blocks, const char* name) {
   const auto found = blocks.value.find(name);
   if (found == blocks.value.end()) {
@@ -57,17 +70,6 @@ const Json& section(const RawConfig& blocks, const char* name) {
 }
 
 }  // namespace
-
-ZbpConfig::ZbpConfig() {
-  gate.name = "wired";
-  gate.amplitude = 0.5;
-}
-
-void describe(Fields& f, ZbpConfig& c) {
-  f.object("score_core", c.score_core, "how gradients pass the softmax score cores");
-  f.object("gate", c.gate, "how gradients pass the SwiGLU gates");
-  f.integer("audit_every_steps", c.audit_every_steps, at_least(0), "measure the NSR every so many steps; 0 never");
-}
 
 struct PhysicalCores::Kind {
   Kind(const RawConfig& device_blocks, const char* name, BlockRequest request, std::int64_t layers,

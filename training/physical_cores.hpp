@@ -7,22 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "base/fields.hpp"
 #include "hw/block_registry.hpp"
 #include "training/estimators/nsr_audit.hpp"
 #include "training/estimators/vjp_estimator.hpp"
 #include "training/nonlinear_cores.hpp"
+#include "training/zbp_config.hpp"
 
 namespace zbphw {
-
-struct ZbpConfig {
-  ZbpConfig();  // the score core by 16 random pairs, the gate by its wiring
-
-  EstimatorConfig score_core;
-  EstimatorConfig gate;
-  std::int64_t audit_every_steps = 25;  // measure the NSR against the digital twin at every such step; 0 never
-};
-void describe(Fields& f, ZbpConfig& c);
 
 // What the cores need to know of the model around them.
 struct CoresShape {

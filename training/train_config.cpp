@@ -34,6 +34,8 @@ void describe(Fields& f, BatchConfig& c) {
 void describe(Fields& f, ValidationConfig& c) {
   f.integer("every_steps", c.every_steps, between(1, 1e9),
             "updates between two validations; the last update has one too");
+  f.integer("at_most_tokens", c.at_most_tokens, between(1, 1e12),
+            "tokens of one validation: contexts spread evenly over the text that is kept for it");
 }
 
 void describe(Fields& f, CheckpointConfig& c) {
@@ -47,7 +49,7 @@ void describe(Fields& f, TrainConfig& c) {
   f.integer("seed", c.seed, at_least(0), "of initial weights, batches, probes and noise");
   f.choice("rule", c.rule, "where the gradients of the nonlinear cores come from");
   f.choice("physical", c.physical, "how the physical blocks are simulated");
-  f.text("device", c.device, "the analog device: a device file, or \"\" for none");
+  f.text("device", c.device, "the analog device: a device file, or the name of a shipped one");
   f.required().object("model", c.model, "the model, or the name of one");
   f.required().object("data", c.data, "the text to learn");
   f.object("batch", c.batch, "the batch");
@@ -58,7 +60,7 @@ void describe(Fields& f, TrainConfig& c) {
   f.object("validation", c.validation, "the loss on held-out text");
   f.object("checkpoint", c.checkpoint, "saved states");
   f.object("guard", c.guard, "what is done about updates that look wrong");
-  f.raw("zbp", c.zbp, "options of the rule \"zbp\"");
+  f.object("zbp", c.zbp, "options of the rule \"zbp\"");
 }
 
 void expand_model(Json& train, const std::string& where) {

@@ -7,31 +7,23 @@
 #include <vector>
 
 #include "base/fields.hpp"
+#include "hw/block_config.hpp"
 #include "training/data/dataset.hpp"
 #include "training/guard.hpp"
 #include "training/model_config.hpp"
 #include "training/optimizer.hpp"
 #include "training/schedule.hpp"
+#include "training/zbp_config.hpp"
 
 namespace zbphw {
 
-// Where gradients of the nonlinear cores come from: backpropagation, zeroth-order probes, or equilibrium contrasts.
-enum class LearningRule { bp, zbp, ep };
-
-// How faithfully the physical blocks are simulated.
-enum class Physical { ideal, noisy, systemc };
+// Where gradients of the nonlinear cores come from: backpropagation or zeroth-order probes.
+enum class LearningRule { bp, zbp };
 
 template <>
 struct Choices<LearningRule> {
   static std::vector<std::pair<LearningRule, std::string>> all() {
-    return {{LearningRule::bp, "bp"}, {LearningRule::zbp, "zbp"}, {LearningRule::ep, "ep"}};
-  }
-};
-
-template <>
-struct Choices<Physical> {
-  static std::vector<std::pair<Physical, std::string>> all() {
-    return {{Physical::ideal, "ideal"}, {Physical::noisy, "noisy"}, {Physical::systemc, "systemc"}};
+    return {{LearningRule::bp, "bp"}, {LearningRule::zbp, "zbp"}};
   }
 };
 
@@ -42,6 +34,7 @@ struct BatchConfig {
 
 struct ValidationConfig {
   std::int64_t every_steps = 100;
+  std::int64_t at_most_tokens = 16384;
 };
 
 struct CheckpointConfig {
@@ -53,8 +46,8 @@ struct TrainConfig {
   std::string name = "train";  // of the run: its default directory
   std::int64_t seed = 1;
   LearningRule rule = LearningRule::bp;
-  Physical physical = Physical::ideal;
-  std::string device;  // a device file; "" where the rule needs none
+  Fidelity physical = Fidelity::noisy;  // of the blocks; the rule bp uses none
+  std::string device = "default";       // a device file, or the name of a shipped one
   ModelConfig model;
   DataConfig data;
   BatchConfig batch;
@@ -65,7 +58,7 @@ struct TrainConfig {
   ValidationConfig validation;
   CheckpointConfig checkpoint;
   GuardConfig guard;
-  RawConfig zbp;  // read by the rule
+  ZbpConfig zbp;
 
   std::int64_t tokens_per_update() const { return batch.sequences * model.context_tokens; }
   // Updates that the budget takes: the last may be a part of one.

@@ -51,7 +51,8 @@ Trainer::Trainer(TrainConfig config, const Dataset& data, NonlinearCores& cores,
       parameters_(model_.parameters()),
       optimizer_(make_optimizer(config_.optimizer, parameters_)),
       batches_(data.train, config_.model.context_tokens, static_cast<std::uint64_t>(config_.seed)),
-      validation_batches_(data.validation, config_.model.context_tokens, config_.batch.sequences_per_pass),
+      validation_batches_(data.validation, config_.model.context_tokens, config_.batch.sequences_per_pass,
+                          config_.validation.at_most_tokens),
       guard_(config_.guard) {}
 
 TrainSummary Trainer::run() {

@@ -1,6 +1,7 @@
 #include "device_models/line_resistance/fast_solver.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 
@@ -63,6 +64,47 @@ LineFactors factor_bit_lines(const RowMajorMatrix& conductance, double segment) 
   return factors;
 }
 
+// In place: currents into the nodes [rows, columns] become voltages of bit lines whose terminals are at 0 V.
+void sweep_bit_lines(const LineFactors& factors, RowMajorMatrix& values) {
+  for (Eigen::Index row = 1; row < values.rows(); ++row) {
+    values.row(row) += factors.carry.row(row - 1).cwiseProduct(values.row(row - 1));
+  }
+  const Eigen::Index last = values.rows() - 1;
+  values.row(last) = values.row(last).cwiseProduct(factors.inverse_pivot.row(last));
+  for (Eigen::Index row = last; row > 0; --row) {
+    values.row(row - 1) = values.row(row - 1).cwiseProduct(factors.inverse_pivot.row(row - 1)) +
+                          factors.carry.row(row - 1).cwiseProduct(values.row(row));
+  }
+}
+
+// One word line on its way through a sweep.
+struct WordLine {
+  const double* inverse_pivot;
+  const double* carry;
+  double* value;
+  double ahead;
+};
+
+// In place: currents into the nodes become voltages. Lines in step with each other, as one alone waits for itself.
+template <std::size_t lanes>
+void sweep_word_lines(std::array<WordLine, lanes> lines, Eigen::Index columns) {
+  std::array<double, lanes> running{};
+  for (Eigen::Index column = columns - 1; column >= 0; --column) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      running[k] += lines[k].value[column];
+      lines[k].value[column] = running[k];
+      running[k] *= lines[k].carry[column];
+    }
+  }
+  for (Eigen::Index column = 0; column < columns; ++column) {
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const WordLine& line = lines[k];
+      lines[k].ahead = line.value[column] * line.inverse_pivot[column] + line.carry[column] * line.ahead;
+      line.value[column] = line.ahead;
+    }
+  }
+}
+
 double sum_of_products(const RowMajorMatrix& a, const RowMajorMatrix& b) { return a.cwiseProduct(b).sum(); }
 
 Error not_converged(Eigen::Index vector, double residual, int iterations, const FastSolverOptions& options) {
@@ -86,82 +128,84 @@ FastSolver::FastSolver(const MatrixView& conductance_siemens, const LineResistan
   if (lines_.bit_line_segment_ohm > 0) bit_lines_ = factor_bit_lines(conductance_, 1 / lines_.bit_line_segment_ohm);
 }
 
-std::vector<bool> FastSolver::floating_rows(const Eigen::VectorXd& voltage_v) const {
-  std::vector<bool> floating(static_cast<std::size_t>(voltage_v.size()), false);
-  if (lines_.idle_rows == IdleRows::held_at_zero) return floating;
-  for (Eigen::Index row = 0; row < voltage_v.size(); ++row) floating[row] = voltage_v[row] == 0;
-  return floating;
-}
+// Voltages at the nodes [rows, columns], of what the drivers [rows] apply.
+struct FastSolver::Nodes {
+  Eigen::VectorXd drive;
+  std::vector<bool> floating;
+  RowMajorMatrix word;
+  RowMajorMatrix bit;
+};
 
-// In place: currents into the nodes [rows, columns] become voltages of bit lines whose terminals are at 0 V.
-void FastSolver::sweep_bit_lines(RowMajorMatrix& values) const {
-  for (Eigen::Index row = 1; row < values.rows(); ++row) {
-    values.row(row) += bit_lines_.carry.row(row - 1).cwiseProduct(values.row(row - 1));
-  }
-  values = values.cwiseProduct(bit_lines_.inverse_pivot);
-  for (Eigen::Index row = values.rows() - 1; row > 0; --row) {
-    values.row(row - 1) += bit_lines_.carry.row(row - 1).cwiseProduct(values.row(row));
-  }
-}
+// Reused from vector to vector: fresh memory of this size costs as much as the arithmetic.
+struct FastSolver::Buffers {
+  Nodes nodes;
+  Nodes step;                // conjugate gradients' direction: a change of `nodes` without drive
+  RowMajorMatrix excess;     // current left over at the bit-line nodes
+  RowMajorMatrix removed;    // what one step of unit length removes from it
+  RowMajorMatrix corrected;  // the excess as voltages of the bit lines alone
+};
 
-// In place: currents into the nodes become voltages of word lines whose drivers are at the voltage `drive_v` [rows].
-void FastSolver::sweep_word_lines(const std::vector<bool>& floating, const Eigen::VectorXd& drive_v,
-                                  RowMajorMatrix& values) const {
-  for (Eigen::Index row = 0; row < values.rows(); ++row) {
-    const LineFactors& factors = floating[row] ? floating_word_lines_ : driven_word_lines_;
-    const double* pivot = factors.inverse_pivot.row(row).data();
-    const double* carry = factors.carry.row(row).data();
-    double* value = values.row(row).data();
-    for (Eigen::Index column = values.cols() - 1; column > 0; --column) {
-      value[column - 1] += carry[column] * value[column];
-    }
-    double ahead = drive_v[row];
-    for (Eigen::Index column = 0; column < values.cols(); ++column) {
-      ahead = value[column] * pivot[column] + carry[column] * ahead;
-      value[column] = ahead;
-    }
-  }
+const LineFactors& FastSolver::word_line_factors(bool floating) const {
+  return floating ? floating_word_lines_ : driven_word_lines_;
 }
 
 // Sets the word-line voltages to what they are for the given bit-line voltages.
-void FastSolver::settle_word_lines(const Eigen::VectorXd& drive_v, Nodes& nodes) const {
+void FastSolver::settle_word_lines(Nodes& nodes) const {
   nodes.word = conductance_.cwiseProduct(nodes.bit);
-  if (lines_.word_line_segment_ohm > 0) {
-    sweep_word_lines(nodes.floating, drive_v, nodes.word);
+  const Eigen::Index rows = nodes.word.rows();
+  if (lines_.word_line_segment_ohm == 0) {
+    for (Eigen::Index row = 0; row < rows; ++row) {
+      const double cells = conductance_.row(row).sum();
+      const double mean = cells > 0 ? nodes.word.row(row).sum() / cells : 0.0;
+      nodes.word.row(row).setConstant(nodes.floating[row] ? mean : nodes.drive[row]);
+    }
     return;
   }
-  for (Eigen::Index row = 0; row < nodes.word.rows(); ++row) {
-    const double cells = conductance_.row(row).sum();
-    const double floating_v = cells > 0 ? nodes.word.row(row).sum() / cells : 0.0;
-    nodes.word.row(row).setConstant(nodes.floating[row] ? floating_v : drive_v[row]);
+  const auto line = [&](Eigen::Index row) {
+    const LineFactors& factors = word_line_factors(nodes.floating[row]);
+    return WordLine{factors.inverse_pivot.row(row).data(), factors.carry.row(row).data(), nodes.word.row(row).data(),
+                    nodes.drive[row]};
+  };
+  Eigen::Index row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    sweep_word_lines<4>({line(row), line(row + 1), line(row + 2), line(row + 3)}, nodes.word.cols());
   }
+  for (; row < rows; ++row) sweep_word_lines<1>({line(row)}, nodes.word.cols());
 }
 
 // What Kirchhoff's current law leaves over at each bit-line node, in amperes [rows, columns].
-RowMajorMatrix FastSolver::bit_line_excess(const Nodes& nodes) const {
+void FastSolver::bit_line_excess(const Nodes& nodes, RowMajorMatrix& excess) const {
   const double segment = 1 / lines_.bit_line_segment_ohm;
-  const Eigen::Index rows = nodes.bit.rows();
-  RowMajorMatrix excess = conductance_.cwiseProduct(nodes.word - nodes.bit) - segment * nodes.bit;
-  excess.topRows(rows - 1) += segment * nodes.bit.bottomRows(rows - 1);
-  excess.bottomRows(rows - 1) += segment * (nodes.bit.topRows(rows - 1) - nodes.bit.bottomRows(rows - 1));
-  return excess;
+  const Eigen::Index last = nodes.bit.rows() - 1;
+  excess.resizeLike(nodes.bit);
+  for (Eigen::Index row = 0; row <= last; ++row) {
+    const auto here = nodes.bit.row(row);
+    excess.row(row) = conductance_.row(row).cwiseProduct(nodes.word.row(row) - here);
+    if (row > 0) excess.row(row) += segment * (nodes.bit.row(row - 1) - here);
+    if (row < last) excess.row(row) += segment * (nodes.bit.row(row + 1) - here);
+    if (row == last) excess.row(row) -= segment * here;
+  }
 }
 
-// The same at the word-line nodes, their magnitudes summed; settling leaves rounding only.
-double FastSolver::word_line_excess(const Eigen::VectorXd& drive_v, const Nodes& nodes) const {
-  const RowMajorMatrix out_of_line = conductance_.cwiseProduct(nodes.word - nodes.bit);
+// The same at the word-line nodes, their magnitudes summed: what rounding leaves after settling.
+double FastSolver::word_line_excess(const Nodes& nodes) const {
   double total = 0;
   for (Eigen::Index row = 0; row < nodes.word.rows(); ++row) {
+    const auto cell_current = [&](Eigen::Index column) {
+      return conductance_(row, column) * (nodes.word(row, column) - nodes.bit(row, column));
+    };
     if (lines_.word_line_segment_ohm == 0) {
-      if (nodes.floating[row]) total += std::abs(out_of_line.row(row).sum());
+      double left = 0;
+      for (Eigen::Index column = 0; column < nodes.word.cols(); ++column) left += cell_current(column);
+      if (nodes.floating[row]) total += std::abs(left);
       continue;
     }
     const double segment = 1 / lines_.word_line_segment_ohm;
-    double arriving = nodes.floating[row] ? 0 : segment * (drive_v[row] - nodes.word(row, 0));
+    double arriving = nodes.floating[row] ? 0 : segment * (nodes.drive[row] - nodes.word(row, 0));
     for (Eigen::Index column = 0; column < nodes.word.cols(); ++column) {
       const bool last = column + 1 == nodes.word.cols();
       const double leaving = last ? 0 : segment * (nodes.word(row, column) - nodes.word(row, column + 1));
-      total += std::abs(arriving - leaving - out_of_line(row, column));
+      total += std::abs(arriving - leaving - cell_current(column));
       arriving = leaving;
     }
   }
@@ -170,65 +214,76 @@ double FastSolver::word_line_excess(const Eigen::VectorXd& drive_v, const Nodes&
 
 // Improves the bit-line voltages until the excess, as the recurrence has it, sums to the target. Returns the
 // iterations.
-int FastSolver::iterate(const Eigen::VectorXd& drive_v, double target_a, int iteration_limit, Nodes& nodes) const {
-  const Eigen::VectorXd no_drive = Eigen::VectorXd::Zero(drive_v.size());
-  settle_word_lines(drive_v, nodes);
-  RowMajorMatrix excess = bit_line_excess(nodes);
-  RowMajorMatrix corrected = excess;
-  sweep_bit_lines(corrected);
-  Nodes step{nodes.floating, {}, corrected};
-  double product = sum_of_products(excess, corrected);
+int FastSolver::iterate(double target_a, int iteration_limit, Buffers& at) const {
+  bit_line_excess(at.nodes, at.excess);
+  at.corrected = at.excess;
+  sweep_bit_lines(bit_lines_, at.corrected);
+  at.step.bit = at.corrected;
+  double product = sum_of_products(at.excess, at.corrected);
   int iterations = 0;
-  while (product > 0 && excess.cwiseAbs().sum() > target_a && iterations < iteration_limit) {
+  while (product > 0 && iterations < iteration_limit && at.excess.cwiseAbs().sum() > target_a) {
     ++iterations;
-    settle_word_lines(no_drive, step);
-    const RowMajorMatrix removed = -bit_line_excess(step);
-    const double length = product / sum_of_products(step.bit, removed);
-    nodes.bit += length * step.bit;
-    excess -= length * removed;
-    corrected = excess;
-    sweep_bit_lines(corrected);
+    settle_word_lines(at.step);
+    bit_line_excess(at.step, at.removed);
+    const double length = -product / sum_of_products(at.step.bit, at.removed);
+    at.nodes.bit += length * at.step.bit;
+    at.excess += length * at.removed;
+    at.corrected = at.excess;
+    sweep_bit_lines(bit_lines_, at.corrected);
     const double previous = product;
-    product = sum_of_products(excess, corrected);
-    step.bit = corrected + (product / previous) * step.bit;
+    product = sum_of_products(at.excess, at.corrected);
+    at.step.bit = at.corrected + (product / previous) * at.step.bit;
   }
+  settle_word_lines(at.nodes);
   return iterations;
 }
 
-FastSolver::Solution FastSolver::solve_vector(const Eigen::VectorXd& drive_v, const FastSolverOptions& options) const {
-  Solution solution;
-  Nodes nodes{floating_rows(drive_v), {}, RowMajorMatrix::Zero(conductance_.rows(), conductance_.cols())};
+// Solves for at.nodes.drive; returns the residual of the node voltages, however many iterations were left.
+double FastSolver::solve_vector(const FastSolverOptions& options, Buffers& at, int& iterations) const {
   const bool has_bit_nodes = lines_.bit_line_segment_ohm > 0;
-  settle_word_lines(drive_v, nodes);
+  settle_word_lines(at.nodes);
   // The recurrence's excess drifts from the true one, and the current is known at the end only: so check, and go on
   // from the true excess with a stricter target where that was not enough.
   for (double strictness = 1;; strictness /= 4) {
-    const RowMajorMatrix cell_current = conductance_.cwiseProduct(nodes.word - nodes.bit);
-    const double total = cell_current.cwiseAbs().sum();
-    const double left_over =
-        word_line_excess(drive_v, nodes) + (has_bit_nodes ? bit_line_excess(nodes).cwiseAbs().sum() : 0);
-    solution.residual = total > 0 ? left_over / total : 0;
-    solution.output_current_a = cell_current.colwise().sum();
-    if (solution.residual <= options.tolerance || !has_bit_nodes || solution.iterations >= options.iteration_limit)
-      break;
-    const int allowed = options.iteration_limit - solution.iterations;
-    solution.iterations += std::max(1, iterate(drive_v, strictness * options.tolerance * total, allowed, nodes));
-    settle_word_lines(drive_v, nodes);
+    const double cells = conductance_.cwiseProduct(at.nodes.word - at.nodes.bit).cwiseAbs().sum();
+    double excess = word_line_excess(at.nodes);
+    if (has_bit_nodes) {
+      bit_line_excess(at.nodes, at.excess);
+      excess += at.excess.cwiseAbs().sum();
+    }
+    const double residual = cells > 0 ? excess / cells : 0;
+    if (residual <= options.tolerance || !has_bit_nodes || iterations >= options.iteration_limit) return residual;
+    iterations +=
+        std::max(1, iterate(strictness * options.tolerance * cells, options.iteration_limit - iterations, at));
   }
-  return solution;
 }
 
 FastResult FastSolver::solve(const MatrixView& voltage_v, const FastSolverOptions& options) const {
   check_voltages(voltage_v, conductance_.rows());
+  const Eigen::Index rows = conductance_.rows();
   FastResult result;
   result.output_current_a.resize(conductance_.cols(), voltage_v.cols());
+  Buffers at;
+  at.step.drive = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index vector = 0; vector < voltage_v.cols(); ++vector) {
-    const Solution solution = solve_vector(voltage_v.col(vector), options);
-    if (!(solution.residual <= options.tolerance))
-      throw not_converged(vector, solution.residual, solution.iterations, options);
-    result.output_current_a.col(vector) = solution.output_current_a;
-    result.residual.push_back(solution.residual);
-    result.iterations.push_back(solution.iterations);
+    at.nodes.drive = voltage_v.col(vector);
+    at.nodes.bit.setZero(rows, conductance_.cols());
+    at.nodes.floating.assign(static_cast<std::size_t>(rows), false);
+    if (lines_.idle_rows == IdleRows::disconnected) {
+      for (Eigen::Index row = 0; row < rows; ++row) at.nodes.floating[row] = at.nodes.drive[row] == 0;
+    }
+    at.step.floating = at.nodes.floating;
+    int iterations = 0;
+    const double residual = solve_vector(options, at, iterations);
+    if (!(residual <= options.tolerance)) throw not_converged(vector, residual, iterations, options);
+    if (lines_.bit_line_segment_ohm > 0) {
+      // Out of the last segment, not summed over the cells: the bound on the error is that of the current at the ports.
+      result.output_current_a.col(vector) = at.nodes.bit.row(rows - 1).transpose() / lines_.bit_line_segment_ohm;
+    } else {
+      result.output_current_a.col(vector) = conductance_.cwiseProduct(at.nodes.word).colwise().sum().transpose();
+    }
+    result.residual.push_back(residual);
+    result.iterations.push_back(iterations);
   }
   return result;
 }

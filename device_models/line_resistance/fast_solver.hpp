@@ -28,8 +28,8 @@ struct FastResult {
   std::vector<int> iterations;      // [vectors]
 };
 
-// The pivots of all lines of one direction, [rows, columns]. A sweep computes, from a line's open end k = 0 to its
-// terminal and back, y(k) = i(k) + carry(k - 1) y(k - 1), then v(k) = y(k) inverse_pivot(k) + carry(k) v(k + 1).
+// The pivots of all lines of one direction, [rows, columns]. A sweep goes from a line's open end k = 0 to its terminal,
+// y(k) = i(k) + carry(k - 1) y(k - 1), and back, v(k) = y(k) inverse_pivot(k) + carry(k) v(k + 1).
 struct LineFactors {
   RowMajorMatrix inverse_pivot;
   RowMajorMatrix carry;
@@ -45,28 +45,15 @@ class FastSolver {
   FastResult solve(const MatrixView& voltage_v, const FastSolverOptions& options) const;
 
  private:
-  // The voltages inside the crossbar for one vector.
-  struct Nodes {
-    std::vector<bool> floating;  // [rows]
-    RowMajorMatrix word;         // [rows, columns]
-    RowMajorMatrix bit;
-  };
+  struct Nodes;
+  struct Buffers;
 
-  struct Solution {
-    Eigen::VectorXd output_current_a;  // [columns]
-    double residual = 0;
-    int iterations = 0;
-  };
-
-  Solution solve_vector(const Eigen::VectorXd& drive_v, const FastSolverOptions& options) const;
-  int iterate(const Eigen::VectorXd& drive_v, double target_a, int iteration_limit, Nodes& nodes) const;
-  std::vector<bool> floating_rows(const Eigen::VectorXd& drive_v) const;
-  void settle_word_lines(const Eigen::VectorXd& drive_v, Nodes& nodes) const;
-  void sweep_word_lines(const std::vector<bool>& floating, const Eigen::VectorXd& drive_v,
-                        RowMajorMatrix& values) const;
-  void sweep_bit_lines(RowMajorMatrix& values) const;
-  RowMajorMatrix bit_line_excess(const Nodes& nodes) const;
-  double word_line_excess(const Eigen::VectorXd& drive_v, const Nodes& nodes) const;
+  double solve_vector(const FastSolverOptions& options, Buffers& at, int& iterations) const;
+  int iterate(double target_a, int iteration_limit, Buffers& at) const;
+  void settle_word_lines(Nodes& nodes) const;
+  void bit_line_excess(const Nodes& nodes, RowMajorMatrix& excess) const;
+  double word_line_excess(const Nodes& nodes) const;
+  const LineFactors& word_line_factors(bool floating) const;
 
   RowMajorMatrix conductance_;
   LineResistance lines_;

@@ -170,7 +170,7 @@ TEST_CASE("the validation loss is the mean over the span, and the first training
     const at::Tensor flat = tokens[row].contiguous();
     return std::vector<std::int64_t>(flat.data_ptr<std::int64_t>(), flat.data_ptr<std::int64_t>() + flat.numel());
   };
-  const zbphw::ValidationBatches validation(run.data.validation, 12, 1);
+  const zbphw::ValidationBatches validation(run.data.validation, 12, 1, 1000);
   REQUIRE(validation.count() == 4);
   double expected = 0;
   for (std::int64_t i = 0; i < 4; ++i) {

@@ -54,10 +54,11 @@ Batch TrainBatches::rows(std::int64_t index, std::int64_t first_row, std::int64_
 }
 
 ValidationBatches::ValidationBatches(std::shared_ptr<const TokenSequence> sequence, std::int64_t context_tokens,
-                                     std::int64_t rows_per_batch)
+                                     std::int64_t rows_per_batch, std::int64_t at_most_tokens)
     : sequence_(std::move(sequence)), context_tokens_(context_tokens), rows_per_batch_(rows_per_batch) {
   require_one_window(*sequence_, context_tokens_);
-  windows_ = (sequence_->size() - 1) / context_tokens_;
+  available_ = (sequence_->size() - 1) / context_tokens_;
+  windows_ = std::clamp<std::int64_t>(at_most_tokens / context_tokens_, 1, available_);
 }
 
 std::int64_t ValidationBatches::count() const { return (windows_ + rows_per_batch_ - 1) / rows_per_batch_; }
@@ -68,7 +69,7 @@ Batch ValidationBatches::at(std::int64_t index) const {
   std::vector<std::int64_t> starts;
   const std::int64_t end = std::min(windows_, (index + 1) * rows_per_batch_);
   for (std::int64_t window = index * rows_per_batch_; window < end; ++window)
-    starts.push_back(window * context_tokens_);
+    starts.push_back(window * available_ / windows_ * context_tokens_);
   return cut(*sequence_, starts, context_tokens_);
 }
 

@@ -31,12 +31,13 @@ class TrainBatches {
   std::uint64_t seed_;
 };
 
-// The sequence from its start in windows that follow each other; a rest shorter than a context is left out.
+// Windows that stand still: the sequence is divided into contexts (a shorter rest is left out), and of these as many as
+// `at_most_tokens` allows are taken, evenly spread, at least one.
 class ValidationBatches {
  public:
   // Throws a data Error when the sequence is shorter than context_tokens + 1.
   ValidationBatches(std::shared_ptr<const TokenSequence> sequence, std::int64_t context_tokens,
-                    std::int64_t rows_per_batch);
+                    std::int64_t rows_per_batch, std::int64_t at_most_tokens);
 
   std::int64_t count() const;   // of batches; the last may have fewer rows
   std::int64_t tokens() const;  // targets in all batches together
@@ -46,7 +47,8 @@ class ValidationBatches {
   std::shared_ptr<const TokenSequence> sequence_;
   std::int64_t context_tokens_;
   std::int64_t rows_per_batch_;
-  std::int64_t windows_;
+  std::int64_t available_;  // contexts in the sequence
+  std::int64_t windows_;    // of them taken
 };
 
 }  // namespace zbphw

@@ -14,7 +14,7 @@ namespace zbphw {
 struct DataConfig {
   std::string path;
   TextUnit unit = TextUnit::characters;
-  std::int64_t validation_tokens = 16384;
+  std::int64_t validation_tokens = 160000;
 };
 
 void describe(Fields& f, DataConfig& c);

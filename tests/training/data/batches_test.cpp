@@ -48,7 +48,7 @@ TEST_CASE("windows start at every place, the last one included") {
 }
 
 TEST_CASE("validation covers the span once, without overlap") {
-  const ValidationBatches batches(counting(35), 4, 3);
+  const ValidationBatches batches(counting(35), 4, 3, 1000);
   CHECK(batches.count() == 3);
   CHECK(batches.tokens() == 32);  // 8 windows of 4; tokens 33 and 34 are a rest
   std::int64_t next_target = 1;
@@ -61,8 +61,17 @@ TEST_CASE("validation covers the span once, without overlap") {
   }
 }
 
+TEST_CASE("a shorter validation spreads its contexts evenly") {
+  const ValidationBatches batches(counting(41), 4, 10, 19);  // 4 of 10 contexts
+  CHECK(batches.tokens() == 16);
+  const at::Tensor tokens = batches.at(0).tokens;
+  const std::int64_t starts[] = {0, 8, 20, 28};  // contexts 0, 2, 5 and 7
+  for (std::int64_t row = 0; row < 4; ++row) CHECK(tokens[row][0].item<std::int64_t>() == starts[row]);
+  CHECK(ValidationBatches(counting(41), 4, 10, 1).tokens() == 4);
+}
+
 TEST_CASE("sequences shorter than a context and a target are refused") {
   CHECK_THROWS_WITH(TrainBatches(counting(8), 8, 1), Catch::Contains("has 8 tokens"));
-  CHECK_THROWS_WITH(ValidationBatches(counting(8), 8, 1), Catch::Contains("has 8 tokens"));
+  CHECK_THROWS_WITH(ValidationBatches(counting(8), 8, 1, 1000), Catch::Contains("has 8 tokens"));
   CHECK_NOTHROW(TrainBatches(counting(9), 8, 1).rows(0, 0, 2));
 }
