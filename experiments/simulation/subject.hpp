@@ -20,9 +20,9 @@
 namespace zbphw {
 
 struct Reading {
-  at::Tensor values;                        // [queries, outputs]
-  std::vector<std::int64_t> saturated;      // [queries], conversions of both converters beyond their range
-  std::int64_t saturated_outputs = 0;       // of all queries
+  at::Tensor values;                    // [queries, outputs]
+  std::vector<std::int64_t> saturated;  // [queries], conversions of both converters beyond their range
+  std::int64_t saturated_outputs = 0;   // of all queries
   std::int64_t adc_conversions = 0;
 };
 

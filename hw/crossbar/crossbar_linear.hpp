@@ -44,6 +44,10 @@ class CrossbarLinear final : public PhysicalBlock {
   at::Tensor readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t first_row) override;
   double clock_s() const override { return clock_s_; }
   const Meter& meter() const override { return meter_; }
+  void resume_at(double clock_s, const Meter& meter) override {
+    clock_s_ = clock_s;
+    meter_ = meter;
+  }
 
   // Sets calibrated ranges from these inputs [rows, inputs] and the state right after programming.
   void calibrate(const at::Tensor& inputs);
@@ -51,7 +55,8 @@ class CrossbarLinear final : public PhysicalBlock {
   // Moves the clock to t_s after programming; not before first_time_s(). Throws a device Error when the cell model does
   // not cover t_s.
   void age_to(double t_s);
-  // Switches effects for the queries that follow. `programming` is the exception: it takes effect at the next program().
+  // Switches effects for the queries that follow. `programming` is the exception: it takes effect at the next
+  // program().
   void set_effects(const CrossbarEffects& effects);
 
   double first_time_s() const { return cell_->time_range().first_s; }
