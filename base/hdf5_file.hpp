@@ -45,6 +45,24 @@ constexpr Hdf5Type hdf5_type_of<std::uint8_t>() {
   return Hdf5Type::uint8;
 }
 
+// Calls `visitor` with a value of the C++ type that `type` stands for, and returns what it returns.
+template <class Visitor>
+auto visit_type(Hdf5Type type, const Visitor& visitor) {
+  switch (type) {
+    case Hdf5Type::float32:
+      return visitor(float{});
+    case Hdf5Type::int64:
+      return visitor(std::int64_t{});
+    case Hdf5Type::int32:
+      return visitor(std::int32_t{});
+    case Hdf5Type::uint8:
+      return visitor(std::uint8_t{});
+    case Hdf5Type::float64:
+      break;
+  }
+  return visitor(double{});
+}
+
 // Owns one HDF5 identifier of any kind.
 class Hdf5Handle {
  public:

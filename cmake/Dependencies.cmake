@@ -11,7 +11,9 @@ find_package(ZLIB REQUIRED)
 
 # Headers of the libraries are system headers: their warnings are not ours to mend.
 add_library(zbphw_torch INTERFACE)
-target_link_libraries(zbphw_torch INTERFACE ${TORCH_LIBRARIES})
+# at::parallel_for is a header around an OpenMP pragma: without the flag it runs on one thread, and says nothing.
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+target_link_libraries(zbphw_torch INTERFACE ${TORCH_LIBRARIES} OpenMP::OpenMP_CXX)
 target_include_directories(zbphw_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 
 add_library(zbphw_hdf5 INTERFACE)

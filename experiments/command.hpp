@@ -92,6 +92,9 @@ struct CommandResult {
 
   // Files that were written, as the user would open them.
   std::vector<std::string> files;
+
+  // Not 0 for an answer that scripts branch on ("these differ"); a failure is an exception.
+  int exit_code = 0;
 };
 
 struct Command {

@@ -72,15 +72,20 @@ std::string text_of(const CommandResult& result) {
   return text;
 }
 
-void run_command(const std::vector<std::string>& arguments, StandardOutput& output) {
+// The exit code of what ran to its end.
+int run_command(const std::vector<std::string>& arguments, StandardOutput& output) {
   if (arguments.empty()) throw usage_error("no command given ('zbphw --help' lists them)");
   const std::string& name = arguments.front();
   const std::vector<std::string> rest(arguments.begin() + 1, arguments.end());
-  if (name == "--help" || name == "-h") return output.write(general_help());
+  if (name == "--help" || name == "-h") {
+    output.write(general_help());
+    return 0;
+  }
   if (name == "--version") {
     set_threads(allowed_cpus());
     const Json environment = describe_environment();
-    return output.write(contains(rest, "--json") ? json_line(environment) : version_text(environment));
+    output.write(contains(rest, "--json") ? json_line(environment) : version_text(environment));
+    return 0;
   }
   if (name.rfind('-', 0) == 0) {
     throw usage_error("a command comes first, then its options; got '" + name +
@@ -92,7 +97,10 @@ void run_command(const std::vector<std::string>& arguments, StandardOutput& outp
     throw usage_error("unknown command '" + name + "'" + did_you_mean(name, known) + " ('zbphw --help' lists them)");
   }
   const Command command = registry.at(name, "command", "")();
-  if (contains(rest, "--help") || contains(rest, "-h")) return output.write(command_help(name, command));
+  if (contains(rest, "--help") || contains(rest, "-h")) {
+    output.write(command_help(name, command));
+    return 0;
+  }
 
   const Clock::time_point start = Clock::now();
   const Invocation invocation = read_arguments(name, command, rest);
@@ -105,6 +113,7 @@ void run_command(const std::vector<std::string>& arguments, StandardOutput& outp
   if (!summary.empty())
     write_file_atomically(summary, values.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   output.write(invocation.common.json ? json_line(values) : text_of(result));
+  return result.exit_code;
 }
 
 // Says what went wrong, as far as anybody can still be told.
@@ -126,8 +135,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
   const bool json = contains(arguments, "--json");
   StandardOutput output(json);
   try {
-    run_command(arguments, output);
-    return 0;
+    return run_command(arguments, output);
   } catch (...) {
     return report(describe_failure(std::current_exception()), json, output);
   }

@@ -22,6 +22,7 @@ void describe(Fields& f, GuardConfig& c) {
 std::string Guard::look(double loss, double gradient_norm) {
   const std::string found = reason(loss, gradient_norm);
   if (std::isfinite(loss) && std::isfinite(gradient_norm)) {
+    jumps_skipped_ += found.empty() ? 0 : 1;
     remember(losses_, loss, config_.window_steps);
     remember(norms_, gradient_norm, config_.window_steps);
   }
@@ -49,13 +50,18 @@ bool Guard::jumps(const std::deque<double>& history, double value) const {
 }
 
 Json Guard::state() const {
-  return {{"losses", losses_}, {"norms", norms_}, {"skips", skips_}, {"skips_in_a_row", skips_in_a_row_}};
+  return {{"losses", losses_},
+          {"norms", norms_},
+          {"skips", skips_},
+          {"jumps_skipped", jumps_skipped_},
+          {"skips_in_a_row", skips_in_a_row_}};
 }
 
 void Guard::restore(const Json& state) {
   losses_ = state.at("losses").get<std::deque<double>>();
   norms_ = state.at("norms").get<std::deque<double>>();
   skips_ = state.at("skips").get<std::int64_t>();
+  jumps_skipped_ = state.at("jumps_skipped").get<std::int64_t>();
   skips_in_a_row_ = state.at("skips_in_a_row").get<std::int64_t>();
 }
 

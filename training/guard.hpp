@@ -32,6 +32,7 @@ class Guard {
   std::string look(double loss, double gradient_norm);
 
   std::int64_t skips() const { return skips_; }
+  std::int64_t jumps_skipped() const { return jumps_skipped_; }
   std::int64_t skips_in_a_row() const { return skips_in_a_row_; }
   bool should_abort() const { return skips_in_a_row_ >= config_.abort_after_skips; }
 
@@ -47,6 +48,7 @@ class Guard {
   std::deque<double> losses_;  // of the last finite updates, skipped jumps included, so that a new level is accepted
   std::deque<double> norms_;
   std::int64_t skips_ = 0;
+  std::int64_t jumps_skipped_ = 0;
   std::int64_t skips_in_a_row_ = 0;
 };
 

@@ -40,6 +40,10 @@ class NonlinearCores {
   // What a resumed run must find again besides weights: a device's clock, drifting state, meters. For checkpoints.
   virtual Json state() const { return Json::object(); }
   virtual void restore(const Json& /*state*/) {}
+
+  // What the cores have measured of themselves so far, as the training log's audits and `zbphw train --json` show it:
+  // "nsr", "queries", "chip_time_s", "chip_energy_j". Empty for exact cores.
+  virtual Json report() const { return Json::object(); }
 };
 
 // The exact cores: the BP arm.

@@ -151,6 +151,14 @@ Json PhysicalCores::nsr() const {
   return result;
 }
 
+Json PhysicalCores::report() const {
+  const Meter total = meter();
+  return {{"nsr", nsr()},
+          {"queries", total.queries},
+          {"chip_time_s", total.busy_s},
+          {"chip_energy_j", total.energy.total_j()}};
+}
+
 Json PhysicalCores::state() const {
   Json result = Json::object();
   for (const Kind* kind : {softmax_.get(), swiglu_.get()}) {

@@ -40,6 +40,9 @@ class PhysicalCores : public NonlinearCores {
   // By block kind ("softmax", "swiglu"); kinds that no audit has seen yet are missing.
   Json nsr() const;
 
+  // nsr() and the meter's totals.
+  Json report() const override;
+
   Json state() const override;
   void restore(const Json& state) override;
 

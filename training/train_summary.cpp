@@ -76,7 +76,8 @@ Json to_json(const TrainSummary& s) {
           {"tokens_per_s", s.tokens_per_s},
           {"step_ms", s.step_ms},
           {"time_s", s.time_s},
-          {"skips", s.skips}};
+          {"skips", s.skips},
+          {"guard_events", s.guard_events}};
 }
 
 }  // namespace zbphw

@@ -41,12 +41,13 @@ struct TrainSummary {
   std::int64_t steps = 0;
   std::int64_t tokens = 0;
   Json losses;
-  double ln_vocab = 0;         // the loss of a model that knows nothing
-  double unigram_entropy = 0;  // of one that knows how often each token comes
-  double tokens_per_s = 0;     // of a median update of this start
-  double step_ms = 0;          // the median
-  double time_s = 0;           // over all starts
-  std::int64_t skips = 0;
+  double ln_vocab = 0;            // the loss of a model that knows nothing
+  double unigram_entropy = 0;     // of one that knows how often each token comes
+  double tokens_per_s = 0;        // of a median update of this start
+  double step_ms = 0;             // the median
+  double time_s = 0;              // over all starts
+  std::int64_t skips = 0;         // updates that were not applied
+  std::int64_t guard_events = 0;  // of them, those whose loss or gradient was finite and jumped
 };
 
 // The keys of `zbphw train --json` that the trainer knows.

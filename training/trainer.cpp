@@ -18,16 +18,6 @@ namespace {
 constexpr std::int64_t before_any_step = -1;  // keeps no line of an older log
 constexpr std::size_t shown_laps = 20;        // updates that the displayed speed is the mean of
 
-TrainConfig with_vocab_of(TrainConfig config, const Dataset& data) {
-  const std::int64_t vocab = data.tokenizer.vocab();
-  if (config.model.vocab == 0) config.model.vocab = vocab;
-  if (config.model.vocab < vocab) {
-    throw config_error("model.vocab", "got " + std::to_string(config.model.vocab) + "; allowed: at least " +
-                                          std::to_string(vocab) + ", the token kinds of the data, or 0 for just those");
-  }
-  return config;
-}
-
 // Of the row-major tokens of one pass, only the first `used` count: targets beyond are left out of the loss.
 void mask_targets(const at::Tensor& targets, std::int64_t used) {
   const std::int64_t rest = targets.numel() - used;
@@ -42,8 +32,18 @@ NamedTensors tensors_of(const std::vector<NamedParameter>& parameters) {
 
 }  // namespace
 
+TrainConfig complete_config(TrainConfig config, const Dataset& data) {
+  const std::int64_t vocab = data.tokenizer.vocab();
+  if (config.model.vocab == 0) config.model.vocab = vocab;
+  if (config.model.vocab < vocab) {
+    throw config_error("model.vocab", "got " + std::to_string(config.model.vocab) + "; allowed: at least " +
+                                          std::to_string(vocab) + ", the token kinds of the data, or 0 for just those");
+  }
+  return config;
+}
+
 Trainer::Trainer(TrainConfig config, const Dataset& data, NonlinearCores& cores, TrainerOptions options)
-    : config_(with_vocab_of(std::move(config), data)),
+    : config_(complete_config(std::move(config), data)),
       data_(data),
       cores_(cores),
       options_(std::move(options)),
@@ -74,6 +74,7 @@ void Trainer::start() {
   stopwatch_.start(0);
   open_log(before_any_step);
   validate();
+  tell_progress();
 }
 
 // One update, as a recipe.
@@ -141,6 +142,8 @@ void Trainer::validate() {
   losses_.add_validation(loss);
   position_.time_s = stopwatch_.total_s();
   log_->write("validation", position_, {{"loss", loss}});
+  const Json report = cores_.report();
+  if (!report.empty()) log_->write("audit", position_, report);
 }
 
 // What follows an update: validation, checkpoint, news, and the wish to stop.
@@ -151,15 +154,20 @@ void Trainer::finish_step() {
   if (last) log_->write("done", position_, losses_.values());
   const bool checkpoint_due = due(config_.checkpoint.every_steps);
   if (checkpoint_due) save();
-  const double tokens_per_s = static_cast<double>(config_.tokens_per_update()) / stopwatch_.recent_lap_s(shown_laps);
-  options_.on_step(
-      {position_.step, config_.total_steps(), losses_.last_train(), losses_.last_validation(), tokens_per_s});
+  tell_progress();
   if (!last && options_.stop_requested()) {
     if (!checkpoint_due) save();
     throw Error(ErrorKind::interrupted, options_.directory,
                 "stopped after update " + std::to_string(position_.step) + " of " +
                     std::to_string(config_.total_steps()) + "; saved, and the same command continues");
   }
+}
+
+void Trainer::tell_progress() {
+  const double lap_s = stopwatch_.recent_lap_s(shown_laps);
+  const double tokens_per_s = lap_s > 0 ? static_cast<double>(config_.tokens_per_update()) / lap_s : 0;
+  options_.on_step(
+      {position_.step, config_.total_steps(), losses_.last_train(), losses_.last_validation(), tokens_per_s});
 }
 
 void Trainer::save() {
@@ -233,6 +241,7 @@ TrainSummary Trainer::summary() const {
   s.tokens_per_s = s.step_ms > 0 ? 1000 * static_cast<double>(config_.tokens_per_update()) / s.step_ms : 0;
   s.time_s = position_.time_s;
   s.skips = guard_.skips();
+  s.guard_events = guard_.jumps_skipped();
   return s;
 }
 

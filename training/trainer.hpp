@@ -29,8 +29,8 @@ namespace zbphw {
 struct TrainProgress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
-  double loss = 0;
-  double validation_loss = 0;  // the newest; not finite before the first
+  double loss = 0;             // of the last update; not finite before the first
+  double validation_loss = 0;  // the newest
   double tokens_per_s = 0;     // over the last updates
 };
 
@@ -44,10 +44,13 @@ struct TrainerOptions {
   std::function<bool()> stop_requested = interrupt_requested;
 };
 
+// `config` with everything decided: the model's vocabulary, when it is 0, is that of the data. Throws a config Error
+// when the model has fewer token kinds than the data.
+TrainConfig complete_config(TrainConfig config, const Dataset& data);
+
 class Trainer {
  public:
-  // `config.model.vocab` 0 is taken from the data. All arguments but options and config must outlive the trainer.
-  // Throws a config Error when the model has fewer tokens than the data.
+  // `config` need not be complete. `data` and `cores` must outlive the trainer.
   Trainer(TrainConfig config, const Dataset& data, NonlinearCores& cores, TrainerOptions options);
 
   // Trains to the end of the budget. Throws
@@ -68,6 +71,7 @@ class Trainer {
   void log_update(double loss, double rate, double norm, const std::string& skipped_because);
   void stop_when_hopeless(const std::string& skipped_because);
   void validate();
+  void tell_progress();
   void save();
   void finish_step();
   double ln_vocab() const;

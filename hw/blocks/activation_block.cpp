@@ -18,12 +18,6 @@ namespace {
 // Rows that one task takes: enough to hide the cost of starting it.
 constexpr std::int64_t rows_per_task = 16;
 
-float largest_magnitude(const float* values, std::int64_t count) {
-  float largest = 0;
-  for (std::int64_t j = 0; j < count; ++j) largest = std::max(largest, std::abs(values[j]));
-  return largest;
-}
-
 double range_top(const ConverterConfig& config, double largest, double margin) {
   return config.range == RangeSource::fixed ? config.full_scale : (largest + margin) * config.headroom;
 }
@@ -67,19 +61,15 @@ std::vector<float> ActivationBlock::make_buffers() const {
 ActivationBlock::RowRange ActivationBlock::range_of(const float* point, std::int64_t row, double range_margin,
                                                     std::vector<float>& buffers) const {
   const std::int64_t inputs = driven_inputs(row);
-  // The sum is finite only if every entry is; a NaN may pass a comparison by.
-  float sum = 0;
-  for (std::int64_t j = 0; j < inputs; ++j) sum += point[j];
-  if (!std::isfinite(sum)) {
+  const RowExtent extent = row_kernels().extent(inputs, point);
+  if (!extent.finite) {
     const auto bad = std::find_if(point, point + inputs, [](float v) { return !std::isfinite(v); }) - point;
     throw numerical_error("block " + spec_.name,
-                          bad < inputs
-                              ? "input " + std::to_string(bad) + " of query " + std::to_string(row) + " is not finite"
-                              : "the inputs of query " + std::to_string(row) + " overflow");
+                          "input " + std::to_string(bad) + " of query " + std::to_string(row) + " is not finite");
   }
   RowRange range;
-  range.dac = resolve(config_.dac, range_top(config_.dac, largest_magnitude(point, inputs), range_margin));
-  range.shift = *std::max_element(point, point + inputs) + static_cast<float>(range_margin);
+  range.dac = resolve(config_.dac, range_top(config_.dac, extent.largest_magnitude, range_margin));
+  range.shift = extent.largest + static_cast<float>(range_margin);
   if (config_.adc.range == RangeSource::fixed) {
     range.full_scale = static_cast<float>(config_.adc.full_scale);
     return range;
@@ -89,7 +79,8 @@ ActivationBlock::RowRange ActivationBlock::range_of(const float* point, std::int
   float* out = buffers.data() + 3 * padded;
   row_kernels().convert_row(range.dac, inputs, point, in);
   transfer(inputs, range.shift, in, out);
-  range.full_scale = static_cast<float>(range_top(config_.adc, largest_magnitude(out, read_outputs(row)), 0));
+  const float peak = row_kernels().extent(read_outputs(row), out).largest_magnitude;
+  range.full_scale = static_cast<float>(range_top(config_.adc, peak, 0));
   return range;
 }
 
@@ -217,27 +208,32 @@ void ActivationBlock::book(std::int64_t first_row, std::int64_t rows, std::int64
 }
 
 at::Tensor ActivationBlock::dac_step(const at::Tensor& range_point, double range_margin, std::int64_t first_row) const {
-  const at::Tensor points = checked(range_point, spec_.input_width, "the range point");
-  at::Tensor steps = at::empty({points.size(0)}, at::kFloat);
-  for (std::int64_t r = 0; r < points.size(0); ++r) {
-    const float* point = points.data_ptr<float>() + r * spec_.input_width;
-    const double top = range_top(config_.dac, largest_magnitude(point, driven_inputs(first_row + r)), range_margin);
-    steps.data_ptr<float>()[r] = resolve(config_.dac, top).step;
-  }
-  return steps;
+  return for_each_row(range_point, [&](const float* point, std::int64_t r, std::vector<float>&) {
+    const float largest = row_kernels().extent(driven_inputs(first_row + r), point).largest_magnitude;
+    return resolve(config_.dac, range_top(config_.dac, largest, range_margin)).step;
+  });
 }
 
 at::Tensor ActivationBlock::readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t first_row) {
-  const at::Tensor points = checked(range_point, spec_.input_width, "the range point");
-  at::Tensor noise = at::empty({points.size(0)}, at::kFloat);
-  std::vector<float> buffers = make_buffers();
-  for (std::int64_t r = 0; r < points.size(0); ++r) {
-    const float* point = points.data_ptr<float>() + r * spec_.input_width;
+  return for_each_row(range_point, [&](const float* point, std::int64_t r, std::vector<float>& buffers) {
     const ReadChain chain = chain_at(range_of(point, first_row + r, range_margin, buffers), 0);
     const double variance = double(chain.sigma) * chain.sigma + conversion_variance(chain.adc);
-    noise.data_ptr<float>()[r] = static_cast<float>(std::sqrt(variance));
-  }
-  return noise;
+    return static_cast<float>(std::sqrt(variance));
+  });
+}
+
+at::Tensor ActivationBlock::for_each_row(
+    const at::Tensor& range_point,
+    const std::function<float(const float* point, std::int64_t row, std::vector<float>& buffers)>& value_of) const {
+  const at::Tensor points = checked(range_point, spec_.input_width, "the range point");
+  at::Tensor values = at::empty({points.size(0)}, at::kFloat);
+  const float* point = points.data_ptr<float>();
+  float* value = values.data_ptr<float>();
+  at::parallel_for(0, points.size(0), rows_per_task, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<float> buffers = make_buffers();
+    for (std::int64_t r = begin; r < end; ++r) value[r] = value_of(point + r * spec_.input_width, r, buffers);
+  });
+  return values;
 }
 
 }  // namespace zbphw

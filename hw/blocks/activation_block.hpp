@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "hw/block_config.hpp"
@@ -72,6 +73,11 @@ class ActivationBlock : public PhysicalBlock {
 
  private:
   Readout query_exact(const QueryBatch& batch);
+
+  // One number for each row of [rows, input_width], in parallel; [rows].
+  at::Tensor for_each_row(
+      const at::Tensor& range_point,
+      const std::function<float(const float* point, std::int64_t row, std::vector<float>& buffers)>& value_of) const;
 
   struct Saturation {
     std::int64_t inputs = 0;

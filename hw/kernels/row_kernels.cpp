@@ -293,15 +293,13 @@ inline void normalise(std::int64_t padded, float* row) {
   for (std::int64_t j = 0; j < padded; ++j) row[j] *= scale;
 }
 
+// Loops with a call run over the whole padded row: the compiler unrolls a loop of 16 before it looks for vectors, and
+// then finds scalar calls. `in` may be `out`.
 inline void exponentials(std::int64_t length, std::int64_t padded, float shift, const float* in, float* out) {
-  alignas(64) float block[lanes];
-  for (std::int64_t start = 0; start < padded; start += lanes) {
-    const std::int64_t valid = length - start < lanes ? length - start : lanes;
-    for (int i = 0; i < lanes; ++i) block[i] = shift;
-    std::memcpy(block, in + start, static_cast<std::size_t>(valid) * sizeof(float));
-    for (int i = 0; i < lanes; ++i) block[i] = expf(block[i] - shift);
-    for (int i = 0; i < lanes; ++i) out[start + i] = i < valid ? block[i] : 0.0F;
-  }
+  for (std::int64_t j = 0; j < length; ++j) out[j] = in[j] - shift;
+  for (std::int64_t j = length; j < padded; ++j) out[j] = 0.0F;
+  for (std::int64_t j = 0; j < padded; ++j) out[j] = expf(out[j]);
+  for (std::int64_t j = length; j < padded; ++j) out[j] = 0.0F;
 }
 
 void softmax_row(std::int64_t length, float shift, const float* in, float* out) {
@@ -310,17 +308,43 @@ void softmax_row(std::int64_t length, float shift, const float* in, float* out) 
   normalise(padded, out);
 }
 
-void swiglu_row(std::int64_t width, const float* in, float* out) {
-  alignas(64) float gate[lanes];
-  alignas(64) float up[lanes];
-  for (std::int64_t start = 0; start < width; start += lanes) {
-    const std::int64_t valid = width - start < lanes ? width - start : lanes;
-    for (int i = 0; i < lanes; ++i) gate[i] = up[i] = 0.0F;
-    std::memcpy(gate, in + start, static_cast<std::size_t>(valid) * sizeof(float));
-    std::memcpy(up, in + width + start, static_cast<std::size_t>(valid) * sizeof(float));
-    for (int i = 0; i < lanes; ++i) gate[i] = gate[i] / (1.0F + expf(-gate[i])) * up[i];
-    for (int i = 0; i < lanes; ++i) out[start + i] = gate[i];
+void swiglu_row(std::int64_t width, const float* __restrict in, float* __restrict out) {
+  const std::int64_t padded = padded_length(width);
+  for (std::int64_t j = 0; j < width; ++j) out[j] = -in[j];
+  for (std::int64_t j = width; j < padded; ++j) out[j] = 0.0F;
+  for (std::int64_t j = 0; j < padded; ++j) out[j] = expf(out[j]);
+  for (std::int64_t j = 0; j < width; ++j) out[j] = in[j] / (1.0F + out[j]) * in[width + j];
+}
+
+// Reductions in kernel_lanes lanes: one running maximum would be a chain of compares.
+RowExtent extent(std::int64_t length, const float* row) {
+  alignas(64) float magnitude[lanes];
+  alignas(64) float largest[lanes];
+  alignas(64) float sum[lanes] = {};
+  for (int i = 0; i < lanes; ++i) magnitude[i] = 0.0F;
+  for (int i = 0; i < lanes; ++i) largest[i] = row[0];
+  const std::int64_t whole = length / lanes * lanes;
+  for (std::int64_t start = 0; start < whole; start += lanes) {
+    for (int i = 0; i < lanes; ++i) {
+      const float value = row[start + i];
+      const float size = std::fabs(value);
+      magnitude[i] = size > magnitude[i] ? size : magnitude[i];
+      largest[i] = value > largest[i] ? value : largest[i];
+      sum[i] += value * 0.0F;  // 0 for a finite value, else NaN: a comparison would let a NaN pass
+    }
   }
+  for (std::int64_t j = whole; j < length; ++j) {
+    const float size = std::fabs(row[j]);
+    magnitude[0] = size > magnitude[0] ? size : magnitude[0];
+    largest[0] = row[j] > largest[0] ? row[j] : largest[0];
+    sum[0] += row[j] * 0.0F;
+  }
+  RowExtent result{0.0F, largest[0], lane_sum(sum) == 0.0F};
+  for (int i = 0; i < lanes; ++i) {
+    result.largest_magnitude = magnitude[i] > result.largest_magnitude ? magnitude[i] : result.largest_magnitude;
+    result.largest = largest[i] > result.largest ? largest[i] : result.largest;
+  }
+  return result;
 }
 
 void normal_row(const DrawAddress& address, std::int64_t length, float* out) {
@@ -506,8 +530,7 @@ void softmax_probe_row(SoftmaxProbeRow& row) {
 }  // namespace
 
 extern const RowKernels kernels;
-const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), convert_row, read_pair,  read_array_pair,
-                            softmax_row,           swiglu_row,  normal_row, sign_rows,
-                            softmax_probe_row};
+const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,     convert_row, read_pair, read_array_pair,
+                            softmax_row,           swiglu_row, normal_row,  sign_rows, softmax_probe_row};
 
 }  // namespace zbphw::ZBPHW_ISA

@@ -82,8 +82,17 @@ std::int64_t softmax_probe_scratch(std::int64_t length, std::int64_t probes);
 // Words of sign bits for one probe of a row: element j has bit j % 32 of word j / 32; a set bit is -1.
 constexpr std::int64_t sign_words(std::int64_t length) { return (length + 127) / 128 * 4; }
 
+struct RowExtent {
+  float largest_magnitude = 0;
+  float largest = 0;
+  bool finite = true;  // every entry
+};
+
 struct RowKernels {
   const char* instruction_set;
+
+  // Of a row of at least one entry.
+  RowExtent (*extent)(std::int64_t length, const float* row);
 
   // out[j] = convert(in[j]); returns how many were out of range. `out` may be `in`.
   std::int64_t (*convert_row)(const Quantiser& quantiser, std::int64_t length, const float* in, float* out);
@@ -100,7 +109,7 @@ struct RowKernels {
   // out = softmax(in), computed as exp(in - shift) / sum; `shift` near the row's largest entry. Pads `out` with zeros.
   void (*softmax_row)(std::int64_t length, float shift, const float* in, float* out);
 
-  // out[j] = silu(in[j]) * in[width + j]
+  // out[j] = silu(in[j]) * in[width + j]; `out` is padded.
   void (*swiglu_row)(std::int64_t width, const float* in, float* out);
 
   // Standard normal values, [length]; element j takes words 0 and 1 of its address, cosine branch.

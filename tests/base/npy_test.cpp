@@ -99,12 +99,15 @@ TEST_CASE("NumPy reads our files, and we read those of NumPy") {
                scratch.path("ours.npy") + " " + scratch.path("int.npy"));
   CHECK(read.text.empty());
   CHECK(read.exit_code == 0);
-  for (const std::string type : {"f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"}) {
-    const std::string path = scratch.path(type + ".npy");
-    REQUIRE(run_tool(python + " -c 'import numpy as np, sys; np.save(sys.argv[1], np.arange(12).reshape(3, 4).astype(" +
-                     "sys.argv[2]))' " + path + " " + type)
-                .exit_code == 0);
-    const NpyArray<float> array = read_npy<float>(path);
+  const std::vector<std::string> types = {"f8", "f4", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"};
+  std::string names;
+  for (const std::string& type : types) names += " " + type;
+  const ToolOutput written = run_tool(
+      python + " -c 'import numpy as np, sys; [np.save(sys.argv[1] + t, np.arange(12).reshape(3, 4).astype(t)) " +
+      "for t in sys.argv[2:]]' " + scratch.path("numpy_") + names);
+  REQUIRE(written.exit_code == 0);
+  for (const std::string& type : types) {
+    const NpyArray<float> array = read_npy<float>(scratch.path("numpy_" + type + ".npy"));
     INFO(type);
     CHECK(array.shape == NpyShape{3, 4});
     for (std::size_t i = 0; i < 12; ++i) CHECK(array.values.at(i) == float(i));

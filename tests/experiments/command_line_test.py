@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
+CONFIGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "configs")
 
 
 def run(*arguments, **options):
@@ -50,6 +51,38 @@ class Version(unittest.TestCase):
         one = {min(os.sched_getaffinity(0))}
         result = run("--version", "--json", preexec_fn=lambda: os.sched_setaffinity(0, one))
         self.assertEqual(json.loads(result.stdout)["threads"], 1)
+
+
+class Config(unittest.TestCase):
+    def test_checking_prints_the_effective_configuration_that_checks_again(self):
+        path = os.path.join(CONFIGS, "train", "quickstart.json")
+        result = run("config", "--check", path, "--set", "batch.sequences=3", "--set", "batch.sequences_per_pass=3", "--json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.count("\n"), 1)
+        values = json.loads(result.stdout)
+        self.assertEqual([values[key] for key in ("command", "out", "files", "kind", "valid")],
+                         ["config", None, [], "train", True])
+        self.assertGreater(values["wall_s"], 0)
+        self.assertEqual(values["config"]["batch"]["sequences"], 3)
+        with tempfile.TemporaryDirectory() as folder:
+            again = os.path.join(folder, "again.json")
+            with open(again, "w", encoding="utf-8") as out:
+                json.dump(values["config"], out)
+            checked = json.loads(run("config", "--check", again, "--json").stdout)
+        self.assertEqual(checked["config"], values["config"])
+
+    def test_without_json_one_line_says_that_it_is_valid(self):
+        path = os.path.join(CONFIGS, "devices", "default.json")
+        self.assertEqual(run("config", "--check", path).stdout, f"{path}: a valid device configuration\n")
+
+    def test_explaining_a_kind_gives_one_row_a_key(self):
+        rows = json.loads(run("config", "--explain", "train", "--json").stdout)["rows"]
+        row = next(row for row in rows if row["key"] == "batch.sequences")
+        self.assertEqual(row["default"], "16")
+        self.assertIn("an integer from 1", row["allowed"])
+        table = run("config", "--explain", "train").stdout.splitlines()
+        self.assertEqual(table[2].split(), ["key", "unit", "default", "allowed", "meaning"])
+        self.assertEqual(len(table), 3 + len(rows))
 
 
 class Refusals(unittest.TestCase):

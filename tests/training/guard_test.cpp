@@ -65,9 +65,13 @@ TEST_CASE("a new level is accepted after a while") {
 TEST_CASE("a restored guard decides as the saved one") {
   Guard guard = filled();
   guard.look(nan_value, 2);
+  CHECK(guard.look(50, 2) == "the loss jumps");
   Guard restored(short_window());
   restored.restore(zbphw::Json::parse(guard.state().dump()));
-  CHECK(restored.skips() == 1);
-  CHECK(restored.skips_in_a_row() == 1);
-  CHECK(restored.look(2 + 3 * 0.8166, 2) == "the loss jumps");
+  CHECK(restored.skips() == 2);
+  CHECK(restored.jumps_skipped() == 1);
+  CHECK(restored.skips_in_a_row() == 2);
+  // The window is 3, 2, 2, 50: mean 14.25, deviation 23.8.
+  CHECK(restored.look(14.25 + 3 * 23.9, 2) == "the loss jumps");
+  CHECK(restored.skips_in_a_row() == 3);
 }
