@@ -68,7 +68,7 @@ BlasInfo find_blas() {
     return {(config != nullptr ? first_two_words(config()) : "OpenBLAS") + ", " + threading + ", " + path, false};
   }
   const bool is_reference = path.find("/blas/libblas.so") != std::string::npos;
-  return {(is_reference ? "reference BLAS (slow), " : "") + path, is_reference};
+  return {(is_reference ? "reference BLAS, " : "") + path, is_reference};
 }
 
 void set_threads(int threads) { at::set_num_threads(threads); }

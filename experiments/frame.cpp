@@ -44,10 +44,11 @@ void prepare_libraries(const CommonOptions& common) {
   }
   const BlasInfo blas = find_blas();
   if (blas.is_reference && !common.quiet) {
-    std::fprintf(stderr,
-                 "zbphw: warning: matrix products run on the reference BLAS (%s), about 20 times slower than need be; "
-                 "install the Debian package libopenblas0-openmp\n",
-                 blas.name.c_str());
+    std::fprintf(
+        stderr,
+        "zbphw: warning: matrix products run on the %s, about 20 times slower than OpenBLAS; install the Debian "
+        "package libopenblas0-openmp\n",
+        blas.name.c_str());
   }
 }
 

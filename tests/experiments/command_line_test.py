@@ -53,6 +53,19 @@ class Version(unittest.TestCase):
         self.assertEqual(json.loads(result.stdout)["threads"], 1)
 
 
+class ReferenceBlas(unittest.TestCase):
+    FOLDER = "/usr/lib/x86_64-linux-gnu/blas"  # Debian's libblas3
+
+    def test_it_is_warned_of_once_and_not_with_quiet(self):
+        if not os.path.exists(self.FOLDER + "/libblas.so.3"):
+            self.skipTest("libblas3 is not installed")
+        slow = {**os.environ, "LD_LIBRARY_PATH": self.FOLDER}
+        arguments = ("config", "--explain", "train")
+        self.assertIn("zbphw: warning: matrix products run on the reference BLAS, /", run(*arguments, env=slow).stderr)
+        self.assertEqual(run(*arguments, "--quiet", env=slow).stderr, "")
+        self.assertIn("reference BLAS, ", json.loads(run("--version", "--json", env=slow).stdout)["blas"])
+
+
 class Config(unittest.TestCase):
     def test_checking_prints_the_effective_configuration_that_checks_again(self):
         path = os.path.join(CONFIGS, "train", "quickstart.json")
