@@ -12,6 +12,7 @@
 #include "base/random.hpp"
 #include "experiments/command.hpp"
 #include "experiments/run_directory.hpp"
+#include "experiments/simulation/comparison.hpp"
 #include "experiments/simulation/simulation.hpp"
 
 namespace zbphw {
@@ -141,74 +142,124 @@ std::unique_ptr<SimulationSubject> subject_of(const Invocation& invocation, cons
   return subject;
 }
 
-Json effective_config(const Invocation& invocation, const DeviceConfig& device, const SimulationSubject& subject,
-                      const SimulationPlan& plan) {
+// One device with what it is asked.
+struct Bench {
+  DeviceConfig device;
+  std::unique_ptr<SimulationSubject> subject;
+  SimulationPlan plan;
+
+  std::int64_t steps() const { return count_steps(*subject, plan); }
+};
+
+Json effective_config(const Invocation& invocation, const Bench& bench) {
   const auto path_or_null = [&invocation](const char* option) {
     const auto path = invocation.find<std::string>(option);
     return path ? Json(*path) : Json();
   };
   return {{"command", "simulate"},
           {"seed", invocation.seed()},
-          {"device", write_config(device)},
-          {"block", subject.block_name()},
-          {"rows", subject.inputs()},
-          {"columns", subject.outputs()},
-          {"queries", plan.inputs.size(0)},
+          {"device", write_config(bench.device)},
+          {"block", bench.subject->block_name()},
+          {"rows", bench.subject->inputs()},
+          {"columns", bench.subject->outputs()},
+          {"queries", bench.plan.inputs.size(0)},
           {"weights", path_or_null("weights")},
           {"inputs", path_or_null("inputs")},
-          {"at_s", plan.at_s}};
+          {"at_s", bench.plan.at_s}};
 }
 
 // A trace is never overwritten in place: one of an earlier run of the same configuration is replaced when the new one
 // is whole.
-std::string write_trace(const Invocation& invocation, const RunDirectory& run, const DeviceConfig& device,
-                        SimulationSubject& subject, const SimulationPlan& plan, const SimulationResult& result) {
-  const TraceInfo info{invocation.seed(), write_config(device).dump()};
+std::string write_trace(const Invocation& invocation, const RunDirectory& run, const Bench& bench,
+                        const SimulationResult& result) {
+  const TraceInfo info{invocation.seed(), write_config(bench.device).dump()};
   if (const auto path = invocation.find<std::string>("trace")) {
-    write_simulation_trace(*path, info, subject, plan, result);
+    write_simulation_trace(*path, info, *bench.subject, bench.plan, result);
     return *path;
   }
   const std::string path = run.file("trace.h5");
   const std::string fresh = std::filesystem::exists(path) ? run.file("trace.new.h5") : path;
   std::filesystem::remove(run.file("trace.new.h5"));
-  write_simulation_trace(fresh, info, subject, plan, result);
+  write_simulation_trace(fresh, info, *bench.subject, bench.plan, result);
   if (fresh != path) std::filesystem::rename(fresh, path);
   return path;
 }
 
-CommandResult simulate(const Invocation& invocation) {
-  const DeviceConfig device = load_device(invocation.get<std::string>("device"), invocation.common.overrides);
-  const std::unique_ptr<SimulationSubject> subject = subject_of(invocation, device);
-  SimulationPlan plan;
-  plan.inputs = inputs_of(invocation, subject->inputs());
-  plan.at_s = times_of(invocation, *subject);
-  plan.vcd_path = invocation.find<std::string>("vcd").value_or("");
-  plan.split_error = !invocation.has("no-split");
-  const RunDirectory run(invocation.out_directory(device.name), effective_config(invocation, device, *subject, plan),
+Bench set_up(const Invocation& invocation, const std::string& device) {
+  Bench bench;
+  bench.device = load_device(device, invocation.common.overrides);
+  bench.subject = subject_of(invocation, bench.device);
+  bench.plan.inputs = inputs_of(invocation, bench.subject->inputs());
+  bench.plan.at_s = times_of(invocation, *bench.subject);
+  bench.plan.vcd_path = invocation.find<std::string>("vcd").value_or("");
+  return bench;
+}
+
+SimulationResult run_bench(const Invocation& invocation, Bench& bench) {
+  Progress progress("simulate " + bench.device.name, bench.steps(), invocation.common.quiet);
+  SimulationResult result =
+      run_simulation(*bench.subject, bench.plan,
+                     [&progress](std::int64_t done, const std::string& note) { progress.update(done, note); });
+  progress.clear();
+  return result;
+}
+
+Json bench_json(const Bench& bench, const SimulationResult& result) {
+  Json json = {{"device", bench.device.name}};
+  json.update(simulation_json(*bench.subject, result));
+  return json;
+}
+
+CommandResult simulate_one(const Invocation& invocation) {
+  Bench bench = set_up(invocation, invocation.get<std::string>("device"));
+  const RunDirectory run(invocation.out_directory(bench.device.name), effective_config(invocation, bench),
                          invocation.common.force);
-  SimulationResult result;
-  {
-    Progress progress("simulate", 1, invocation.common.quiet);
-    result =
-        run_simulation(*subject, plan, [&progress](std::int64_t done, std::int64_t total, const std::string& note) {
-          progress.update(done, "of " + std::to_string(total) + " steps: " + note);
-        });
-    progress.clear();
-  }
+  const SimulationResult result = run_bench(invocation, bench);
   CommandResult answer;
-  const std::string trace = write_trace(invocation, run, device, *subject, plan, result);
+  const std::string trace = write_trace(invocation, run, bench, result);
   answer.out = run.path();
   answer.files = {trace};
-  if (!plan.vcd_path.empty()) answer.files.push_back(plan.vcd_path);
-  answer.values["device"] = device.name;
-  answer.values.update(simulation_json(*subject, result));
+  if (!bench.plan.vcd_path.empty()) answer.files.push_back(bench.plan.vcd_path);
+  answer.values = bench_json(bench, result);
   answer.values["trace"] = trace;
   std::ostringstream title;
-  title << device.name << ": " << subject->block_name() << ", " << subject->inputs() << " inputs x "
-        << subject->outputs() << " outputs, " << plan.inputs.size(0) << " queries, seed " << invocation.seed() << "\n";
-  if (!device.description.empty()) title << device.description << "\n";
-  answer.text = title.str() + simulation_text(*subject, result);
+  title << bench.device.name << ": " << bench.subject->block_name() << ", " << bench.subject->inputs() << " inputs x "
+        << bench.subject->outputs() << " outputs, " << bench.plan.inputs.size(0) << " queries, seed "
+        << invocation.seed() << "\n";
+  if (!bench.device.description.empty()) title << bench.device.description << "\n";
+  answer.text = title.str() + simulation_text(*bench.subject, result);
   return answer;
+}
+
+CommandResult compare(const Invocation& invocation) {
+  const auto devices = invocation.get<std::vector<std::string>>("compare");
+  if (devices.size() != 2) {
+    throw usage_error("--compare: got " + std::to_string(devices.size()) + " devices; allowed: two");
+  }
+  for (const char* option : {"device", "vcd", "trace"}) {
+    if (invocation.has(option)) throw usage_error(std::string("--") + option + ": allowed without --compare only");
+  }
+  std::vector<Bench> benches;
+  Json configs = Json::array();
+  for (const std::string& device : devices) {
+    benches.push_back(set_up(invocation, device));
+    configs.push_back(effective_config(invocation, benches.back()));
+  }
+  const std::string name = benches[0].device.name + "-and-" + benches[1].device.name;
+  const RunDirectory run(invocation.out_directory(name), {{"compare", configs}}, invocation.common.force);
+  std::vector<Json> results;
+  for (Bench& bench : benches) results.push_back(bench_json(bench, run_bench(invocation, bench)));
+  CommandResult answer;
+  answer.out = run.path();
+  answer.values["compare"] = results;
+  answer.text = comparison_text(results);
+  return answer;
+}
+
+CommandResult simulate(const Invocation& invocation) {
+  if (invocation.has("compare")) return compare(invocation);
+  if (!invocation.has("device")) throw usage_error("--device FILE or --compare A B is needed");
+  return simulate_one(invocation);
 }
 
 Command simulate_command() {
@@ -217,17 +268,18 @@ Command simulate_command() {
   command.examples = {"zbphw simulate --device configs/devices/pcm_crossbar.json",
                       "zbphw simulate --device rram_crossbar --size 512x128 --queries 5000 --at-s 1,3600,86400 --json",
                       "zbphw simulate --device pcm_crossbar --weights W.npy --inputs X.npy --set crossbar.adc.bits=6",
+                      "zbphw simulate --compare pcm_crossbar rram_crossbar --size 128x128",
                       "zbphw simulate --device analog_softmax --block softmax --size 64x64 --vcd chip.vcd"};
   // clang-format off
   command.options.add_options()
-    ("device", option_value<std::string>("FILE")->required(), "the device's configuration, or the name of a shipped one")
+    ("device", option_value<std::string>("FILE"), "the device's configuration, or the name of a shipped one")
+    ("compare", option_value<std::vector<std::string>>("A B")->multitoken(), "put two devices side by side")
     ("block", option_value<std::string>("NAME"), "simulate this activation block instead of the crossbar")
     ("size", option_value<std::string>("RxC"), "inputs (rows) x outputs (columns); default 256x256, 64 outputs of a block")
     ("queries", option_value<std::int64_t>("N"), "how many queries; default 1000, or the rows of --inputs")
     ("weights", option_value<std::string>("W.npy"), "matrix [outputs, inputs]; default: random normal")
     ("inputs", option_value<std::string>("X.npy"), "queries [queries, inputs]; default: random normal")
     ("at-s", option_value<std::string>("T,..."), "times since programming (or calibration) to show the drift at")
-    ("no-split", "leave out the split of the error by source, which reads once more for each")
     ("vcd", option_value<std::string>("F.vcd"), "write the chip's signals for GTKWave")
     ("trace", option_value<std::string>("F.h5"), "where to write the trace; default: trace.h5 in the run directory");
   // clang-format on

@@ -76,7 +76,7 @@ class CrossbarSubject final : public SimulationSubject {
   std::string details_text() const override;
   EnergyByComponent programming_energy() const override {
     EnergyByComponent energy;
-    energy.programming_j = block_.programming().energy_j;
+    energy.programming_j = block_.arrays().report().energy_j;
     return energy;
   }
 
@@ -141,7 +141,7 @@ Reading CrossbarSubject::read(const at::Tensor& inputs, const std::string& sourc
 }
 
 std::vector<double> CrossbarSubject::drift_times_s() const {
-  const TimeRange range = block_.cell().time_range();
+  const TimeRange range = block_.arrays().cell().time_range();
   std::vector<double> times = {range.first_s};
   for (const double t_s : {1.0, 60.0, 3600.0, 86400.0, 2592000.0}) {
     if (t_s > range.first_s && t_s <= range.last_s) times.push_back(t_s);
@@ -150,17 +150,17 @@ std::vector<double> CrossbarSubject::drift_times_s() const {
 }
 
 void CrossbarSubject::check_time(double t_s) const {
-  const TimeRange range = block_.cell().time_range();
+  const TimeRange range = block_.arrays().cell().time_range();
   if (t_s >= range.first_s && t_s <= range.last_s) return;
   std::ostringstream message;
-  message << "--at-s: got " << t_s << "; the cell model " << block_.cell().name() << " covers " << range.first_s
-          << " to " << range.last_s << " s after programming";
+  message << "--at-s: got " << t_s << "; the cell model " << block_.arrays().cell().name() << " covers "
+          << range.first_s << " to " << range.last_s << " s after programming";
   throw usage_error(message.str());
 }
 
 double CrossbarSubject::largest_us() const {
-  double largest = block_.cell().g_max_us();
-  for (const ProgrammedTile& tile : block_.tiles()) {
+  double largest = block_.arrays().cell().g_max_us();
+  for (const ProgrammedTile& tile : block_.arrays().tiles()) {
     for (const std::vector<double>* cells : {&tile.programmed_us().plus, &tile.programmed_us().minus}) {
       largest = std::max(largest, *std::max_element(cells->begin(), cells->end()));
     }
@@ -171,7 +171,7 @@ double CrossbarSubject::largest_us() const {
 Histogram CrossbarSubject::histogram(const CellPairs& (ProgrammedTile::*state)() const, double top_us) const {
   Histogram result;
   result.top_us = top_us;
-  for (const ProgrammedTile& tile : block_.tiles()) {
+  for (const ProgrammedTile& tile : block_.arrays().tiles()) {
     result.add((tile.*state)().plus);
     result.add((tile.*state)().minus);
   }
@@ -179,15 +179,15 @@ Histogram CrossbarSubject::histogram(const CellPairs& (ProgrammedTile::*state)()
 }
 
 Json CrossbarSubject::details() const {
-  const ProgrammingReport& programming = block_.programming();
+  const ProgrammingReport& programming = block_.arrays().report();
   const double top_us = largest_us();
   Json edges = Json::array();
   for (std::size_t k = 0; k <= histogram_bins; ++k) {
     edges.push_back(top_us * static_cast<double>(k) / static_cast<double>(histogram_bins));
   }
-  return {{"cell", block_.cell().config()},
-          {"tiles", block_.tiles().size()},
-          {"clipped_weights", block_.clipped_weights()},
+  return {{"cell", block_.arrays().cell().config()},
+          {"tiles", block_.arrays().tiles().size()},
+          {"clipped_weights", block_.arrays().clipped_weights()},
           {"programming",
            {{"devices", programming.devices},
             {"writes", programming.writes},
@@ -203,24 +203,25 @@ Json CrossbarSubject::details() const {
 }
 
 std::string CrossbarSubject::details_text() const {
-  const ProgrammingReport& programming = block_.programming();
+  const ProgrammingReport& programming = block_.arrays().report();
   std::ostringstream out;
   out << std::setprecision(3);
-  out << "programming\n  " << programming.devices << " devices, tiles: " << block_.tiles().size() << " of at most "
-      << config_.tile_rows << " x " << config_.tile_columns << " pairs; "
+  out << "programming\n  " << programming.devices << " devices, tiles: " << block_.arrays().tiles().size()
+      << " of at most " << config_.tile_rows << " x " << config_.tile_columns << " pairs; "
       << static_cast<double>(programming.writes) / static_cast<double>(programming.devices) << " writes a device, "
       << programming.rejected << " rejected; " << programming.time_s << " s, " << programming.energy_j << " J ("
       << config_.programming.source << ")\n";
-  const auto source = block_.cell().config().find("source");
-  out << "  cell " << block_.cell().name();
-  if (source != block_.cell().config().end()) out << ": " << source->get<std::string>();
+  const auto source = block_.arrays().cell().config().find("source");
+  out << "  cell " << block_.arrays().cell().name();
+  if (source != block_.arrays().cell().config().end()) out << ": " << source->get<std::string>();
   out << "\n";
-  if (block_.clipped_weights() > 0) out << "  " << block_.clipped_weights() << " weights were clipped\n";
+  if (block_.arrays().clipped_weights() > 0)
+    out << "  " << block_.arrays().clipped_weights() << " weights were clipped\n";
   return out.str();
 }
 
 void CrossbarSubject::declare_state(TraceWriter& trace, const std::vector<double>& at_s) {
-  for (const ProgrammedTile& tile : block_.tiles()) {
+  for (const ProgrammedTile& tile : block_.arrays().tiles()) {
     const std::string group = "/tiles/" + std::to_string(tile.place().number) + "/";
     const std::vector<std::int64_t> row = {2 * tile.place().outputs};
     TileSeries series;
@@ -238,7 +239,7 @@ void CrossbarSubject::declare_state(TraceWriter& trace, const std::vector<double
 
 void CrossbarSubject::write_state(TraceWriter& trace, const std::vector<double>& at_s) {
   for (std::size_t n = 0; n < series_.size(); ++n) {
-    const ProgrammedTile& tile = block_.tiles()[n];
+    const ProgrammedTile& tile = block_.arrays().tiles()[n];
     const std::int64_t rows = tile.place().inputs;
     trace.append(series_[n].target, side_by_side(tile.target_us()).data(), rows);
     trace.append(series_[n].programmed, side_by_side(tile.programmed_us()).data(), rows);

@@ -41,19 +41,21 @@ ErrorFigures error_figures(const at::Tensor& measured, const at::Tensor& ideal) 
   return figures;
 }
 
+std::int64_t count_steps(const SimulationSubject& subject, const SimulationPlan& plan) {
+  return static_cast<std::int64_t>(2 + subject.error_sources().size() + plan.at_s.size());
+}
+
 SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress) {
-  const std::vector<std::string> sources = plan.split_error ? subject.error_sources() : std::vector<std::string>{};
-  const auto total = static_cast<std::int64_t>(2 + plan.at_s.size() + sources.size());
   std::int64_t done = 0;
   const auto step = [&](const std::string& note) {
-    if (progress) progress(++done, total, note);
+    if (progress) progress(++done, note);
   };
   SimulationResult result;
   result.ideal = subject.ideal(plan.inputs);
   result.reading = subject.read(plan.inputs, "", subject.first_time_s());
   result.error = error_figures(result.reading.values, result.ideal);
   step("queries");
-  for (const std::string& source : sources) {
+  for (const std::string& source : subject.error_sources()) {
     const Reading without = subject.read(plan.inputs, source, subject.first_time_s());
     result.error_by_source.emplace_back(source, result.error.nsr - error_figures(without.values, result.ideal).nsr);
     step("without " + source);

@@ -40,7 +40,6 @@ struct SimulationPlan {
   at::Tensor inputs;         // [queries, inputs]
   std::vector<double> at_s;  // drift points
   std::string vcd_path;      // "" for none
-  bool split_error = true;
 };
 
 struct SimulationResult {
@@ -56,8 +55,11 @@ struct SimulationResult {
   LatencyFigures latency;
 };
 
-// `progress(done, total, note)` is called as steps finish; it may be empty.
-using StepObserver = std::function<void(std::int64_t done, std::int64_t total, const std::string& note)>;
+// How many times `progress` is called.
+std::int64_t count_steps(const SimulationSubject& subject, const SimulationPlan& plan);
+
+// `progress(done, note)` is called as steps finish; it may be empty.
+using StepObserver = std::function<void(std::int64_t done, const std::string& note)>;
 SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress);
 
 // The keys of `zbphw simulate --json` that come from the session.

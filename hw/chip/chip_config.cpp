@@ -62,14 +62,15 @@ QueryTiming query_timing(const ChipConfig& chip, const QueryShape& shape) {
   QueryTiming t;
   const double bytes_per_s = chip.link.bandwidth_gb_per_s * 1e9;
   t.link_in_s = whole_ps(chip.link.latency_ns * ns / 2 + payload_bytes(shape.inputs, shape.dac_bits) / bytes_per_s);
-  t.dac_s = whole_ps(chip.dac.settle_ns * ns);
-  t.array_s = whole_ps(chip.array.settle_ns * ns);
+  const auto slices = static_cast<double>(shape.input_slices);
+  t.dac_s = slices * whole_ps(chip.dac.settle_ns * ns);
+  t.array_s = slices * whole_ps(chip.array.settle_ns * ns);
   const double conversion_s =
       whole_ps((chip.adc.conversion_base_ns + chip.adc.conversion_per_bit_ns * shape.adc_bits) * ns);
   // A converter serves its columns one after the other; all converters work side by side.
   const auto rounds =
       static_cast<double>(shape.outputs < chip.adc.columns_per_adc ? shape.outputs : chip.adc.columns_per_adc);
-  t.conversions_s = rounds * conversion_s;
+  t.conversions_s = slices * rounds * conversion_s;
   t.digital_s = whole_ps(chip.digital.latency_ns * ns);
   t.link_out_s = whole_ps(chip.link.latency_ns * ns / 2 + payload_bytes(shape.outputs, shape.adc_bits) / bytes_per_s);
   return t;
@@ -79,9 +80,9 @@ EnergyByComponent query_energy(const ChipConfig& chip, const QueryShape& shape) 
   EnergyByComponent e;
   const double bytes = payload_bytes(shape.inputs, shape.dac_bits) + payload_bytes(shape.outputs, shape.adc_bits);
   e.link_j = bytes * chip.link.energy_pj_per_byte * pj;
-  e.dac_j = static_cast<double>(shape.inputs) * chip.dac.energy_pj * pj;
-  e.array_j = static_cast<double>(shape.cells) * chip.array.energy_pj_per_cell * pj;
-  const auto conversions = static_cast<double>(shape.outputs * shape.partial_sums);
+  e.dac_j = static_cast<double>(shape.dac_conversions()) * chip.dac.energy_pj * pj;
+  e.array_j = static_cast<double>(shape.cells * shape.input_slices) * chip.array.energy_pj_per_cell * pj;
+  const auto conversions = static_cast<double>(shape.adc_conversions());
   e.adc_j = conversions * chip.adc.energy_pj * pj;
   e.digital_j = conversions * chip.digital.energy_pj_per_output * pj;
   return e;

@@ -69,7 +69,11 @@ struct QueryShape {
   std::int64_t cells = 0;    // crosspoints driven (inputs * outputs of an array; outputs of an analog core)
   int dac_bits = 16;         // width of the codes on the link; an ideal converter counts as 16 bits
   int adc_bits = 16;
-  std::int64_t partial_sums = 1;  // conversions of each output: arrays whose results are added up on the digital side
+  std::int64_t partial_sums = 1;  // of each output: arrays whose readings are added up on the digital side
+  std::int64_t input_slices = 1;  // of each input: parts of the code that are driven and read one after the other
+
+  std::int64_t dac_conversions() const { return inputs * input_slices; }
+  std::int64_t adc_conversions() const { return outputs * partial_sums * input_slices; }
 };
 
 // The stages of one query in their order: seconds, in whole picoseconds.

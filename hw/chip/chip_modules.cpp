@@ -14,7 +14,7 @@ std::int64_t count_ps(const sc_core::sc_time& time) { return static_cast<std::in
 }  // namespace
 
 ChipPlan make_plan(const ChipConfig& chip, const QueryShape& shape) {
-  const std::int64_t rounds = std::min(shape.outputs, chip.adc.columns_per_adc);
+  const std::int64_t rounds = std::min(shape.outputs, chip.adc.columns_per_adc) * shape.input_slices;
   return {chip, shape, query_timing(chip, shape), query_energy(chip, shape), rounds};
 }
 
@@ -126,8 +126,8 @@ void Host::send(QueryJob& job) {
 void Host::accept(QueryJob& job) {
   const sc_core::sc_time now = sc_core::sc_time_stamp();
   ++totals_.queries;
-  totals_.dac_conversions += plan().shape.inputs;
-  totals_.adc_conversions += plan().shape.outputs * plan().shape.partial_sums;
+  totals_.dac_conversions += plan().shape.dac_conversions();
+  totals_.adc_conversions += plan().shape.adc_conversions();
   totals_.energy += job.energy;
   totals_.elapsed_ps = count_ps(now - begin_);
   if (*observer_) {

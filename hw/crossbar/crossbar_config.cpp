@@ -11,6 +11,8 @@ void describe(Fields& f, WeightMappingConfig& c) {
   f.choice("scale", c.scale, "which weight is the largest that a pair of cells represents");
   f.number("weight_full_scale", c.weight_full_scale, above(0), "largest weight of a fixed scale");
   f.flag("clip", c.clip, "clip weights beyond a fixed scale; false: refuse them");
+  f.integer("slices", c.slices, between(1, 16), "pairs of cells for each weight, of falling significance");
+  f.integer("slice_base", c.slice_base, between(2, 256), "ratio of the significances of neighbouring slices");
 }
 
 void describe(Fields& f, ProgrammingCostConfig& c) {
@@ -27,6 +29,10 @@ void describe(Fields& f, CrossbarConfig& c) {
   f.object("mapping", c.mapping, "weights to conductances");
   f.object("write_verify", c.write_verify, "program-and-verify loop");
   f.object("dac", c.dac, "input converter");
+  f.integer("input_slice_bits", c.input_slice_bits, between(0, 15),
+            "bits of an input's magnitude that are driven at a time; 0: the whole code");
+  f.require(c.input_slice_bits == 0 || (c.dac.bits && c.dac.grid == Grid::mid_tread && c.dac.dither == Dither::none),
+            "input_slice_bits", "bit-serial inputs need a mid_tread DAC with a number of bits and no dither");
   f.object("adc", c.adc, "output converter, in uS times the DAC's range");
   f.number("output_noise_fraction", c.output_noise_fraction, at_least(0),
            "noise at the ADC beside the cells' own, of its full scale");

@@ -31,6 +31,8 @@ struct WeightMappingConfig {
   WeightScale scale = WeightScale::per_matrix;
   double weight_full_scale = 1;  // of a fixed scale
   bool clip = false;             // weights beyond a fixed scale: clipped, or refused
+  std::int64_t slices = 1;       // pairs of cells for each weight, of falling significance
+  std::int64_t slice_base = 4;   // ratio of their significances
 };
 void describe(Fields& f, WeightMappingConfig& c);
 
@@ -49,8 +51,9 @@ struct CrossbarConfig {
   WeightMappingConfig mapping;
   WriteVerifyConfig write_verify;
   ConverterConfig dac;
-  ConverterConfig adc;               // of a column's current; a fixed full_scale is in uS times the DAC's range
-  double output_noise_fraction = 0;  // of the ADC's full scale, beside the cells' own read noise
+  std::int64_t input_slice_bits = 0;  // bits of an input's magnitude that are driven at a time; 0: the whole code
+  ConverterConfig adc;                // of a column's current; a fixed full_scale is in uS times the DAC's range
+  double output_noise_fraction = 0;   // of the ADC's full scale, beside the cells' own read noise
   std::string output_noise_source = "not stated";
   std::optional<LineResistance> lines;
   bool drift_compensation = false;  // a digital scale from a calibration run, renewed with the state

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <mutex>
 #include <sstream>
@@ -12,7 +11,6 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "device_models/cells/make_cell.hpp"
 
 namespace zbphw {
 namespace {
@@ -56,27 +54,16 @@ at::Tensor normal_inputs(std::int64_t rows, std::int64_t width, std::uint64_t se
 }  // namespace
 
 CrossbarLinear::CrossbarLinear(const CrossbarConfig& config, const CrossbarRequest& request)
-    : config_(config), effects_(request.effects), seed_(request.seed), cell_(make_cell(config.cell)) {
+    : config_(config),
+      effects_(request.effects),
+      seed_(request.seed),
+      arrays_(config, request.inputs, request.outputs, request.seed) {
   spec_ = {"crossbar_linear", request.inputs, request.outputs, Locality::dense, 0};
-  if (request.inputs < 1 || request.outputs < 1) {
-    throw config_error("crossbar", "a matrix of " + std::to_string(request.inputs) + " inputs and " +
-                                       std::to_string(request.outputs) + " outputs; at least one of each");
-  }
-  for (const TilePlace& place : place_tiles(request.inputs, request.outputs, config_.tile_rows, config_.tile_columns)) {
-    tiles_.emplace_back(cell_, place, seed_);
-    if (place.first_output != 0) continue;
-    TileRow row;
-    row.first_input = place.first_input;
-    row.inputs = place.inputs;
-    row.current_us = at::zeros({place.inputs, request.outputs}, at::kFloat);
-    row.variance_us2 = at::zeros({place.inputs, request.outputs}, at::kFloat);
-    row.noise_stream = mix64(stream_id("crossbar read noise")) + tile_rows_.size();
-    tile_rows_.push_back(row);
-  }
   const std::int64_t adcs = (request.outputs + config_.chip.adc.columns_per_adc - 1) / config_.chip.adc.columns_per_adc;
-  saturated_by_adc_.assign(tile_rows_.size(), std::vector<std::int64_t>(static_cast<std::size_t>(adcs)));
+  saturated_by_adc_.assign(arrays_.groups().size(), std::vector<std::int64_t>(static_cast<std::size_t>(adcs)));
+  adc_full_scale_.assign(arrays_.groups().size(), config_.adc.full_scale);
   calibration_inputs_ = normal_inputs(config_.calibration_queries, request.inputs, seed_);
-  clock_s_ = state_s_ = first_time_s();
+  clock_s_ = first_time_s();
   latency_s_ = query_timing(config_.chip, query_shape()).latency_s();
 }
 
@@ -84,34 +71,18 @@ QueryShape CrossbarLinear::query_shape() const {
   QueryShape shape;
   shape.inputs = spec_.input_width;
   shape.outputs = spec_.output_width;
-  shape.cells = 2 * spec_.input_width * spec_.output_width;
+  shape.cells = 2 * spec_.input_width * spec_.output_width * config_.mapping.slices;
   shape.dac_bits = code_bits(config_.dac.bits);
   shape.adc_bits = code_bits(config_.adc.bits);
-  shape.partial_sums = static_cast<std::int64_t>(tile_rows_.size());
+  shape.partial_sums = static_cast<std::int64_t>(arrays_.groups().size());
+  shape.input_slices = count_input_slices(shape.dac_bits, config_.input_slice_bits);
   return shape;
 }
 
 void CrossbarLinear::program(const at::Tensor& weights) {
-  if (weights.dim() != 2 || weights.size(0) != spec_.output_width || weights.size(1) != spec_.input_width) {
-    std::ostringstream shapes;
-    shapes << "weights of shape " << weights.sizes() << "; expected [" << spec_.output_width << ", "
-           << spec_.input_width << "]";
-    throw config_error("block " + spec_.name, shapes.str());
-  }
-  targets_ = map_weights(config_.mapping, weights, cell_->g_min_us(), cell_->g_max_us());
-  programming_ = {};
-  for (ProgrammedTile& tile : tiles_) {
-    programming_ += tile.program(targets_, config_.write_verify, writes_, !effects_.programming);
-  }
-  ++writes_;
-  const ProgrammingCostConfig& cost = config_.programming;
-  const std::int64_t turns = (programming_.writes + cost.parallel_writes - 1) / cost.parallel_writes;
-  programming_.time_s = static_cast<double>(turns) * cost.write_ns * 1e-9;
-  programming_.energy_j = static_cast<double>(programming_.writes) * cost.energy_pj_per_write * 1e-12;
-  meter_.busy_s += programming_.time_s;
-  meter_.energy.programming_j += programming_.energy_j;
-  const std::vector<float> scale(targets_.weight_per_us.begin(), targets_.weight_per_us.end());
-  output_scale_ = at::from_blob(const_cast<float*>(scale.data()), {spec_.output_width}, at::kFloat).clone();
+  arrays_.program(weights, !effects_.programming);
+  meter_.busy_s += arrays_.report().time_s;
+  meter_.energy.programming_j += arrays_.report().energy_j;
   clock_s_ = first_time_s();
   reference_signal_ = 0;
   load_state(clock_s_);
@@ -120,26 +91,25 @@ void CrossbarLinear::program(const at::Tensor& weights) {
 
 void CrossbarLinear::calibrate(const at::Tensor& inputs) {
   calibration_inputs_ = checked(inputs, "the calibration inputs");
-  const double now_s = state_s_;
+  const double now_s = arrays_.loaded_s();
   if (now_s != first_time_s()) load_state(first_time_s());
   if (config_.dac.range == RangeSource::calibrated) {
     calibrated_dac_top_ =
         config_.dac.headroom * largest_magnitude(calibration_inputs_.data_ptr<float>(), calibration_inputs_.numel());
   }
-  const std::vector<double> tops = dac_tops(calibration_inputs_, 0);
-  std::int64_t ignored = 0;
-  const at::Tensor applied = converted(calibration_inputs_, tops, &ignored);
-  for (TileRow& tiles : tile_rows_) {
-    tiles.adc_full_scale = config_.adc.full_scale;
-    if (config_.adc.range != RangeSource::calibrated) continue;
-    const at::Tensor currents = at::mm(applied.narrow(1, tiles.first_input, tiles.inputs), tiles.current_us);
+  const Drive driven = drive(calibration_inputs_, calibration_inputs_, 0);
+  for (std::size_t g = 0; config_.adc.range == RangeSource::calibrated && g < adc_full_scale_.size(); ++g) {
+    const ArrayGroup& group = arrays_.groups()[g];
     double largest = 0;
-    for (std::int64_t r = 0; r < currents.size(0); ++r) {
-      if (tops[r] == 0) continue;
-      const float* row = currents.data_ptr<float>() + r * spec_.output_width;
-      largest = std::max(largest, largest_magnitude(row, spec_.output_width) / tops[r]);
+    for (const at::Tensor& slice : driven.slices.values) {
+      const at::Tensor currents = at::mm(slice.narrow(1, group.first_input, group.inputs), group.current_us);
+      for (std::int64_t r = 0; r < currents.size(0); ++r) {
+        if (driven.tops[r] == 0) continue;
+        const float* row = currents.data_ptr<float>() + r * spec_.output_width;
+        largest = std::max(largest, largest_magnitude(row, spec_.output_width) / driven.tops[r]);
+      }
     }
-    tiles.adc_full_scale = config_.adc.headroom * largest;
+    adc_full_scale_[g] = config_.adc.headroom * largest;
   }
   reference_signal_ = calibration_signal();
   if (now_s != first_time_s()) load_state(now_s);
@@ -149,55 +119,36 @@ void CrossbarLinear::calibrate(const at::Tensor& inputs) {
 // The run averages many reads, so its own noise is left out.
 double CrossbarLinear::calibration_signal() const {
   double signal = 0;
-  for (const TileRow& tiles : tile_rows_) {
-    const at::Tensor inputs = calibration_inputs_.narrow(1, tiles.first_input, tiles.inputs);
-    signal += at::mm(inputs, tiles.current_us).abs().sum(at::kDouble).item<double>();
+  for (const ArrayGroup& group : arrays_.groups()) {
+    const at::Tensor inputs = calibration_inputs_.narrow(1, group.first_input, group.inputs);
+    signal += group.slice_weight * at::mm(inputs, group.current_us).abs().sum(at::kDouble).item<double>();
   }
   return signal;
 }
 
 void CrossbarLinear::load_state(double t_s) {
-  const std::optional<LineResistance> lines = effects_.line_resistance ? config_.lines : std::nullopt;
-  for (const ProgrammedTile& tile : tiles_) {
-    const TilePlace& place = tile.place();
-    const CellPairs conductance = tile.conductance_us(t_s);
-    const CellPairs deviation = tile.read_deviation_us(conductance, t_s);
-    const std::vector<double> current = effective_us(place, conductance, lines);
-    TileRow& row = tile_rows_[static_cast<std::size_t>(place.first_input / config_.tile_rows)];
-    float* current_out = row.current_us.data_ptr<float>();
-    float* variance_out = row.variance_us2.data_ptr<float>();
-    for (std::int64_t i = 0; i < place.inputs; ++i) {
-      for (std::int64_t o = 0; o < place.outputs; ++o) {
-        const std::int64_t from = i * place.outputs + o;
-        const std::int64_t to = i * spec_.output_width + place.first_output + o;
-        current_out[to] = static_cast<float>(current[from]);
-        variance_out[to] = static_cast<float>(deviation.plus[from] * deviation.plus[from] +
-                                              deviation.minus[from] * deviation.minus[from]);
-      }
-    }
-  }
-  state_s_ = t_s;
+  arrays_.load(t_s, effects_.line_resistance);
+  state_is_stale_ = false;
   const bool compensates = config_.drift_compensation && reference_signal_ > 0;
   const double signal = compensates ? calibration_signal() : 0;
   drift_scale_ = signal > 0 ? reference_signal_ / signal : 1;
 }
 
-void CrossbarLinear::refresh_state(double t_s) {
-  if (effects_.drift && std::abs(t_s - state_s_) > config_.state_refresh_s) load_state(t_s);
+// The state that queries at t_s see.
+void CrossbarLinear::renew_state(double t_s, double tolerance_s) {
+  const double wanted_s = effects_.drift ? t_s : first_time_s();
+  if (state_is_stale_ || std::abs(wanted_s - arrays_.loaded_s()) > tolerance_s) load_state(wanted_s);
 }
 
 void CrossbarLinear::age_to(double t_s) {
-  const double state_s = effects_.drift ? t_s : first_time_s();
-  if (state_s != state_s_) load_state(state_s);
+  if (arrays_.programmed()) renew_state(t_s, 0);
   clock_s_ = t_s;
 }
 
 void CrossbarLinear::set_effects(const CrossbarEffects& effects) {
   const bool lines_change = config_.lines && effects.line_resistance != effects_.line_resistance;
-  const bool drift_changes = effects.drift != effects_.drift;
+  state_is_stale_ = state_is_stale_ || lines_change || effects.drift != effects_.drift;
   effects_ = effects;
-  if (writes_ == 0 || (!lines_change && !drift_changes)) return;
-  load_state(effects_.drift ? clock_s_ : first_time_s());
 }
 
 at::Tensor CrossbarLinear::checked(const at::Tensor& tensor, const char* what) const {
@@ -233,45 +184,46 @@ Quantiser CrossbarLinear::dac_at(double top) const {
   return quantiser_of(config_.dac, top, effects_.dac, effects_.saturation);
 }
 
-std::vector<double> CrossbarLinear::dac_tops(const at::Tensor& points, double margin) const {
-  std::vector<double> tops(static_cast<std::size_t>(points.size(0)));
-  for (std::size_t r = 0; r < tops.size(); ++r) {
-    tops[r] = dac_top(points.data_ptr<float>() + static_cast<std::int64_t>(r) * spec_.input_width, margin);
-  }
-  return tops;
-}
-
-at::Tensor CrossbarLinear::converted(const at::Tensor& inputs, const std::vector<double>& tops,
-                                     std::int64_t* saturated) const {
-  at::Tensor applied = at::empty_like(inputs);
+CrossbarLinear::Drive CrossbarLinear::drive(const at::Tensor& inputs, const at::Tensor& points, double margin) const {
+  Drive result;
+  result.applied = at::empty_like(inputs);
+  at::Tensor coded = effects_.dac || config_.input_slice_bits == 0 ? result.applied : at::empty_like(inputs);
   for (std::int64_t r = 0; r < inputs.size(0); ++r) {
-    *saturated +=
-        row_kernels().convert_row(dac_at(tops[r]), spec_.input_width, inputs.data_ptr<float>() + r * spec_.input_width,
-                                  applied.data_ptr<float>() + r * spec_.input_width);
+    const std::int64_t first = r * spec_.input_width;
+    result.tops.push_back(dac_top(points.data_ptr<float>() + first, margin));
+    const float* input = inputs.data_ptr<float>() + first;
+    result.saturated += row_kernels().convert_row(dac_at(result.tops.back()), spec_.input_width, input,
+                                                  result.applied.data_ptr<float>() + first);
+    if (coded.is_same(result.applied)) continue;
+    const Quantiser coder = quantiser_of(config_.dac, result.tops.back(), true, false);
+    row_kernels().convert_row(coder, spec_.input_width, input, coded.data_ptr<float>() + first);
   }
-  return applied;
+  result.slices =
+      slice_inputs(coded, result.applied, result.tops, code_bits(config_.dac.bits), config_.input_slice_bits);
+  return result;
 }
 
-CrossbarLinear::RowRead CrossbarLinear::row_read(const TileRow& tiles, double top, const float* currents) const {
+CrossbarLinear::RowRead CrossbarLinear::row_read(std::size_t group, double top, const float* currents) const {
   const bool per_input = config_.adc.range == RangeSource::per_input;
   const double full_scale =
-      per_input ? config_.adc.headroom * largest_magnitude(currents, spec_.output_width) : tiles.adc_full_scale * top;
+      per_input ? config_.adc.headroom * largest_magnitude(currents, spec_.output_width) : adc_full_scale_[group] * top;
   const double output_noise = effects_.read_noise ? config_.output_noise_fraction * full_scale : 0;
   return {quantiser_of(config_.adc, full_scale, effects_.adc, effects_.saturation),
           static_cast<float>(output_noise * output_noise)};
 }
 
-// Reads one row of tiles in place; returns the number of saturated conversions. Query number n of the run (its row and
-// its place in the row's sequence) shares its draws with n ^ 1: the two are read together when both are here.
-std::int64_t CrossbarLinear::read_tile_row(std::size_t which, const QuerySlot& slot, const std::vector<double>& tops,
-                                           const at::Tensor& variance, at::Tensor& currents) {
-  const TileRow& tiles = tile_rows_[which];
+// Query number n of the run (its row and its place in the row's sequence) shares its draws with n ^ 1: the two are read
+// together when both are here.
+std::int64_t CrossbarLinear::read_group(std::size_t group, std::size_t input_slice, const QuerySlot& slot,
+                                        const std::vector<double>& tops, const at::Tensor& variance,
+                                        at::Tensor& currents) {
   const std::int64_t outputs = spec_.output_width;
   float* current = currents.data_ptr<float>();
   const float* variances = variance.defined() ? variance.data_ptr<float>() : nullptr;
-  const PhiloxKey key =
-      random_key(seed_, tiles.noise_stream + (static_cast<std::uint64_t>(slot.queries_per_row) << 32));
-  std::vector<std::int64_t> saturated_by_output(static_cast<std::size_t>(outputs));
+  const std::uint64_t stream = mix64(stream_id("crossbar read noise")) + group + (input_slice << 24) +
+                               (static_cast<std::uint64_t>(slot.queries_per_row) << 32);
+  const PhiloxKey key = random_key(seed_, stream);
+  std::vector<std::int64_t>& by_adc = saturated_by_adc_[group];
   std::int64_t saturated = 0;
   std::mutex merging;
   at::parallel_for(0, currents.size(0), rows_per_task, [&](std::int64_t begin, std::int64_t end) {
@@ -280,66 +232,66 @@ std::int64_t CrossbarLinear::read_tile_row(std::size_t which, const QuerySlot& s
     std::int64_t count = 0;
     for (std::int64_t r = begin; r < end;) {
       const auto number = static_cast<std::uint32_t>((slot.first_row + r) * slot.queries_per_row + slot.query_in_row);
-      const bool both = number % 2 == 0 && slot.queries_per_row == 1 && r + 1 < end;
+      const int together = number % 2 == 0 && slot.queries_per_row == 1 && r + 1 < end ? 2 : 1;
       ArrayRead reads[2];
-      for (int k = 0; k <= (both ? 1 : 0); ++k) {
-        const RowRead row = row_read(tiles, tops[r + k], current + (r + k) * outputs);
-        reads[k] = {current + (r + k) * outputs, variances == nullptr ? nullptr : variances + (r + k) * outputs,
-                    row.base_variance, beyond[k].data(), row.adc};
+      for (int k = 0; k < together; ++k) {
+        float* values = current + (r + k) * outputs;
+        const RowRead row = row_read(group, tops[r + k], values);
+        reads[k] = {values, variances == nullptr ? nullptr : variances + (r + k) * outputs, row.base_variance,
+                    beyond[k].data(), row.adc};
       }
       const DrawAddress address{key, number / 2, slot.block, slot.step};
       const ArrayRead* first = number % 2 == 0 ? &reads[0] : nullptr;
-      const ArrayRead* second = both ? &reads[1] : (first == nullptr ? &reads[0] : nullptr);
+      const ArrayRead* second = together == 2 ? &reads[1] : (first == nullptr ? &reads[0] : nullptr);
       const std::int64_t here = row_kernels().read_array_pair(address, outputs, first, second);
       count += here;
-      for (int k = 0; here > 0 && k <= (both ? 1 : 0); ++k) {
+      for (int k = 0; here > 0 && k < together; ++k) {
         for (std::int64_t o = 0; o < outputs; ++o) by_output[o] += beyond[k][o];
       }
-      r += both ? 2 : 1;
+      r += together;
     }
     const std::lock_guard<std::mutex> lock(merging);
     saturated += count;
-    for (std::int64_t o = 0; o < outputs; ++o) saturated_by_output[o] += by_output[o];
+    for (std::int64_t o = 0; o < outputs; ++o) by_adc[o / config_.chip.adc.columns_per_adc] += by_output[o];
   });
-  count_saturated(which, saturated_by_output);
   return saturated;
 }
 
-void CrossbarLinear::count_saturated(std::size_t tile_row, const std::vector<std::int64_t>& by_output) {
-  for (std::size_t o = 0; o < by_output.size(); ++o) {
-    saturated_by_adc_[tile_row][o / static_cast<std::size_t>(config_.chip.adc.columns_per_adc)] += by_output[o];
-  }
-}
-
 Readout CrossbarLinear::query(const QueryBatch& batch) {
-  if (writes_ == 0) throw device_error("block " + spec_.name, "was asked before it was programmed");
+  if (!arrays_.programmed()) throw device_error("block " + spec_.name, "was asked before it was programmed");
   const at::Tensor inputs = checked(batch.inputs, "inputs");
   const at::Tensor points = batch.range_point.defined() ? checked(batch.range_point, "the range point") : inputs;
-  refresh_state(batch.slot.start_s < 0 ? clock_s_ : batch.slot.start_s);
-  const std::vector<double> tops = dac_tops(points, batch.range_margin);
-  std::int64_t saturated_inputs = 0;
+  const double now_s = batch.slot.start_s < 0 ? clock_s_ : batch.slot.start_s;
+  renew_state(now_s, config_.state_refresh_s);
+  const Drive driven = drive(inputs, points, batch.range_margin);
   std::int64_t saturated_outputs = 0;
   Readout readout;
-  readout.applied = converted(inputs, tops, &saturated_inputs);
-  const at::Tensor squares = effects_.read_noise ? readout.applied.square() : at::Tensor();
-  for (std::size_t k = 0; k < tile_rows_.size(); ++k) {
-    const TileRow& tiles = tile_rows_[k];
-    at::Tensor currents = at::mm(readout.applied.narrow(1, tiles.first_input, tiles.inputs), tiles.current_us);
-    at::Tensor variance;
-    if (effects_.read_noise) variance = at::mm(squares.narrow(1, tiles.first_input, tiles.inputs), tiles.variance_us2);
-    saturated_outputs += read_tile_row(k, batch.slot, tops, variance, currents);
-    readout.values = k == 0 ? currents : readout.values.add_(currents);
+  readout.applied = driven.applied;
+  for (std::size_t s = 0; s < driven.slices.values.size(); ++s) {
+    const at::Tensor& slice = driven.slices.values[s];
+    const at::Tensor squares = effects_.read_noise ? slice.square() : at::Tensor();
+    for (std::size_t g = 0; g < arrays_.groups().size(); ++g) {
+      const ArrayGroup& group = arrays_.groups()[g];
+      at::Tensor currents = at::mm(slice.narrow(1, group.first_input, group.inputs), group.current_us);
+      at::Tensor variance;
+      if (effects_.read_noise)
+        variance = at::mm(squares.narrow(1, group.first_input, group.inputs), group.variance_us2);
+      saturated_outputs += read_group(g, s, batch.slot, driven.tops, variance, currents);
+      const float weight = driven.slices.weights[s] * group.slice_weight;
+      const bool first = s == 0 && g == 0;
+      readout.values = first ? currents.mul_(weight) : readout.values.add_(currents, weight);
+    }
   }
-  readout.values.mul_(output_scale_ * drift_scale_);
-  book(inputs.size(0), saturated_inputs, saturated_outputs);
+  readout.values.mul_(arrays_.weight_per_us() * drift_scale_);
+  book(inputs.size(0), driven.saturated, saturated_outputs);
   return readout;
 }
 
 void CrossbarLinear::book(std::int64_t rows, std::int64_t saturated_inputs, std::int64_t saturated_outputs) {
   const QueryShape shape = query_shape();
   meter_.queries += rows;
-  meter_.dac_conversions += rows * shape.inputs;
-  meter_.adc_conversions += rows * shape.outputs * shape.partial_sums;
+  meter_.dac_conversions += rows * shape.dac_conversions();
+  meter_.adc_conversions += rows * shape.adc_conversions();
   meter_.saturated_inputs += saturated_inputs;
   meter_.saturated_outputs += saturated_outputs;
   meter_.energy += query_energy(config_.chip, shape).scaled(static_cast<double>(rows));
@@ -351,28 +303,34 @@ void CrossbarLinear::book(std::int64_t rows, std::int64_t saturated_inputs, std:
 at::Tensor CrossbarLinear::dac_step(const at::Tensor& range_point, double range_margin, std::int64_t) const {
   const at::Tensor points = checked(range_point, "the range point");
   at::Tensor steps = at::empty({points.size(0)}, at::kFloat);
-  const std::vector<double> tops = dac_tops(points, range_margin);
-  for (std::size_t r = 0; r < tops.size(); ++r) steps.data_ptr<float>()[r] = dac_at(tops[r]).step;
+  for (std::int64_t r = 0; r < points.size(0); ++r) {
+    const double top = dac_top(points.data_ptr<float>() + r * spec_.input_width, range_margin);
+    steps.data_ptr<float>()[r] = dac_at(top).step;
+  }
   return steps;
 }
 
 at::Tensor CrossbarLinear::readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t) {
   const at::Tensor points = checked(range_point, "the range point");
-  const std::vector<double> tops = dac_tops(points, range_margin);
-  std::int64_t ignored = 0;
-  const at::Tensor applied = converted(points, tops, &ignored);
-  at::Tensor variance = at::zeros({points.size(0), spec_.output_width}, at::kFloat);
-  for (const TileRow& tiles : tile_rows_) {
-    const at::Tensor part = applied.narrow(1, tiles.first_input, tiles.inputs);
-    const at::Tensor currents = at::mm(part, tiles.current_us);
-    if (effects_.read_noise) variance += at::mm(part.square(), tiles.variance_us2);
-    for (std::int64_t r = 0; r < points.size(0); ++r) {
-      const RowRead read = row_read(tiles, tops[r], currents.data_ptr<float>() + r * spec_.output_width);
-      variance.select(0, r).add_(read.base_variance + conversion_variance(read.adc));
+  const Drive driven = drive(points, points, range_margin);
+  at::Tensor total = at::zeros({points.size(0), spec_.output_width}, at::kFloat);
+  for (std::size_t s = 0; s < driven.slices.values.size(); ++s) {
+    for (std::size_t g = 0; g < arrays_.groups().size(); ++g) {
+      const ArrayGroup& group = arrays_.groups()[g];
+      const at::Tensor part = driven.slices.values[s].narrow(1, group.first_input, group.inputs);
+      const at::Tensor currents = at::mm(part, group.current_us);
+      at::Tensor variance = at::zeros_like(currents);
+      if (effects_.read_noise) variance += at::mm(part.square(), group.variance_us2);
+      for (std::int64_t r = 0; r < points.size(0); ++r) {
+        const RowRead read = row_read(g, driven.tops[r], currents.data_ptr<float>() + r * spec_.output_width);
+        variance.select(0, r).add_(read.base_variance + conversion_variance(read.adc));
+      }
+      const float weight = driven.slices.weights[s] * group.slice_weight;
+      total.add_(variance, weight * weight);
     }
   }
-  const at::Tensor scale = output_scale_ * drift_scale_;
-  return (variance * scale * scale).mean(1).sqrt();
+  const at::Tensor scale = arrays_.weight_per_us() * drift_scale_;
+  return (total * scale * scale).mean(1).sqrt();
 }
 
 }  // namespace zbphw

@@ -85,4 +85,25 @@ ConductanceTargets map_weights(const WeightMappingConfig& config, const at::Tens
   return targets;
 }
 
+std::vector<ConductanceTargets> slice_targets(const WeightMappingConfig& config, const ConductanceTargets& whole,
+                                              double g_min_us, double g_max_us) {
+  std::vector<ConductanceTargets> slices(static_cast<std::size_t>(config.slices), whole);
+  const double range_us = g_max_us - g_min_us;
+  const auto base = static_cast<double>(config.slice_base);
+  const auto split = [&](std::vector<double> ConductanceTargets::*cells) {
+    for (std::size_t c = 0; c < (whole.*cells).size(); ++c) {
+      double rest = ((whole.*cells)[c] - g_min_us) / range_us;
+      for (std::size_t k = 0; k + 1 < slices.size(); ++k) {
+        const double digit = std::min(std::floor(rest * base), base - 1);
+        (slices[k].*cells)[c] = g_min_us + digit / base * range_us;
+        rest = rest * base - digit;
+      }
+      (slices.back().*cells)[c] = g_min_us + rest * range_us;
+    }
+  };
+  split(&ConductanceTargets::plus_us);
+  split(&ConductanceTargets::minus_us);
+  return slices;
+}
+
 }  // namespace zbphw

@@ -28,4 +28,9 @@ struct ConductanceTargets {
 ConductanceTargets map_weights(const WeightMappingConfig& config, const at::Tensor& weights, double g_min_us,
                                double g_max_us);
 
+// The targets of each significance slice, the most significant first: w = sum_k base^-k w_k. Every slice but the last
+// holds whole digits, digit / base of the full range; the last holds what remains.
+std::vector<ConductanceTargets> slice_targets(const WeightMappingConfig& config, const ConductanceTargets& whole,
+                                              double g_min_us, double g_max_us);
+
 }  // namespace zbphw

@@ -125,6 +125,22 @@ class Results(InDirectory):
             self.assertIn(part, result.stdout)
 
 
+class Comparison(InDirectory):
+    def test_two_devices_stand_side_by_side(self):
+        arguments = ("--size", "16x8", "--queries", "20")
+        both = self.simulate("--compare", "pcm_crossbar", "ideal", *arguments)["compare"]
+        self.assertEqual([result["device"] for result in both], ["pcm_crossbar", "ideal"])
+        alone = self.simulate("--device", "pcm_crossbar", *arguments)
+        self.assertEqual(both[0]["nsr"], alone["nsr"])
+        text = run("--compare", "pcm_crossbar", "ideal", *arguments, "--out", self.path("c"), cwd=self.dir).stdout
+        self.assertRegex(text, r"pcm_crossbar\s+ideal\n")
+        self.assertRegex(text, r"SNR, dB\s+[0-9.]+\s+[0-9.]+\n")
+
+    def test_it_takes_two_and_nothing_of_one(self):
+        self.refused(2, ["--compare", "two"], "--compare", "ideal")
+        self.refused(2, ["--vcd"], "--compare", "ideal", "ideal", "--vcd", "a.vcd")
+
+
 class NumpyFiles(InDirectory):
     def test_weights_and_inputs_come_from_files(self):
         write_npy(self.path("W.npy"), [[1, 2, 3], [-1, 0.5, 0]])

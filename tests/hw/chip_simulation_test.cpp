@@ -39,6 +39,7 @@ QueryShape random_shape(const RandomAt& at) {
   shape.dac_bits = 1 + static_cast<int>(at.below(16, 22));
   shape.adc_bits = 1 + static_cast<int>(at.below(16, 23));
   shape.partial_sums = 1 + static_cast<std::int64_t>(at.below(4, 24));
+  shape.input_slices = 1 + static_cast<std::int64_t>(at.below(4, 25));
   return shape;
 }
 
@@ -65,8 +66,8 @@ TEST_CASE("the event simulation's totals are the analytic ledger's on random chi
     const ChipTotals totals = simulate_chip(chip, shape, workload);
     const std::int64_t queries = workload.rows * workload.queries_per_row;
     CHECK(totals.queries == queries);
-    CHECK(totals.dac_conversions == queries * shape.inputs);
-    CHECK(totals.adc_conversions == queries * shape.outputs * shape.partial_sums);
+    CHECK(totals.dac_conversions == queries * shape.inputs * shape.input_slices);
+    CHECK(totals.adc_conversions == queries * shape.outputs * shape.partial_sums * shape.input_slices);
     const double latency_s = query_timing(chip, shape).latency_s();
     CHECK(totals.elapsed_ps ==
           std::llround(batch_duration_s(chip, latency_s, workload.rows, workload.queries_per_row) * 1e12));

@@ -94,7 +94,7 @@ TEST_CASE("read noise at the output has the distribution of one draw for each ce
   std::vector<double> slow(static_cast<std::size_t>(queries), 0.0);
   const double weight_per_us = weights.abs().max().item<double>() / 25.0;  // g_max of the preset
   const RandomAt normals(77, stream_id("oracle"));
-  for (const ProgrammedTile& tile : block.tiles()) {
+  for (const ProgrammedTile& tile : block.arrays().tiles()) {
     const CellPairs g = tile.conductance_us(t_s);
     const CellPairs s = tile.read_deviation_us(g, t_s);
     for (std::int64_t i = 0; i < tile.place().inputs; ++i) {
@@ -280,9 +280,9 @@ TEST_CASE("writing and queries are booked") {
                               {"chip", {{"adc", {{"energy_pj", 3}}}, {"dac", {{"energy_pj", 0.5}}}}}}),
                  weights);
   // 120 devices, one write each: 18 turns of 7.
-  CHECK(block.programming().devices == 120);
-  CHECK(block.programming().writes == 120);
-  CHECK(block.programming().time_s == Approx(18 * 100e-9));
+  CHECK(block.arrays().report().devices == 120);
+  CHECK(block.arrays().report().writes == 120);
+  CHECK(block.arrays().report().time_s == Approx(18 * 100e-9));
   CHECK(block.meter().energy.programming_j == Approx(240e-12));
   ask(block, normal_tensor(5, 10, 2));
   CHECK(block.meter().queries == 5);
@@ -297,7 +297,7 @@ TEST_CASE("program-and-verify writes more often and errs less") {
   auto once = programmed(config_with({{"cell", cell}}), weights);
   auto verified = programmed(
       config_with({{"cell", cell}, {"write_verify", {{"max_iterations", 20}, {"acceptance_us", 0.5}}}}), weights);
-  CHECK(verified.programming().writes > once.programming().writes);
+  CHECK(verified.arrays().report().writes > once.arrays().report().writes);
   const auto error = [&](CrossbarLinear& block) { return variance_of(ask(block, at::eye(20)) - weights.t()); };
   CHECK(error(verified) < error(once) / 5);
 }
@@ -316,7 +316,7 @@ TEST_CASE("weights that a device cannot hold are refused by position or count") 
   Json clipped = fixed;
   clipped["clip"] = true;
   auto block = programmed(config_with({{"mapping", clipped}}), weights);
-  CHECK(block.clipped_weights() == 2);
+  CHECK(block.arrays().clipped_weights() == 2);
   CHECK(ask(block, at::eye(4))[2][1].item<double>() == Approx(3.5));
 }
 
@@ -372,4 +372,53 @@ TEST_CASE("effects can be switched on a programmed crossbar as if it had been ma
     block.age_to(1e4);
     CHECK(ask(block, inputs).equal(ask(fresh, inputs)));
   }
+}
+
+TEST_CASE("slices of weights and of inputs add up to the whole") {
+  const at::Tensor weights = normal_tensor(7, 30, 1);
+  const at::Tensor inputs = normal_tensor(9, 30, 2);
+  const Json dac = {{"bits", 8}, {"grid", "mid_tread"}};
+  auto whole = programmed(config_with({{"dac", dac}}), weights);
+  const at::Tensor expected = ask(whole, inputs);
+  for (const std::int64_t slices : {1, 2, 3}) {
+    for (const std::int64_t base : {2, 8}) {
+      for (const std::int64_t input_bits : {0, 1, 3, 7}) {
+        INFO(slices << " slices of base " << base << ", " << input_bits << " input bits at a time");
+        const Json mapping = {{"slices", slices}, {"slice_base", base}};
+        auto block = programmed(
+            config_with({{"dac", dac}, {"mapping", mapping}, {"input_slice_bits", input_bits}, {"tile_rows", 13}}),
+            weights);
+        CHECK(at::allclose(ask(block, inputs), expected, 1e-5, 1e-5));
+        const std::int64_t input_slices = input_bits == 0 ? 1 : (7 + input_bits - 1) / input_bits;
+        CHECK(block.meter().adc_conversions == 9 * 7 * 3 * slices * input_slices);
+        CHECK(block.meter().dac_conversions == 9 * 30 * input_slices);
+      }
+    }
+  }
+  CrossbarEffects no_dac;
+  no_dac.dac = false;
+  auto exact = programmed(config_with({{"dac", dac}, {"input_slice_bits", 2}}), weights, no_dac);
+  CHECK(at::allclose(ask(exact, inputs), at::mm(inputs, weights.t()), 1e-4, 1e-4));
+}
+
+TEST_CASE("a slice of low significance counts for less: its programming error is divided by the base") {
+  // Weights below 1 / base lie in the second slice alone: the first holds digit 0 for all of them.
+  const at::Tensor weights = at::full({100, 100}, 0.2);
+  const auto config = [](std::int64_t slices) {
+    return config_with(
+        {{"cell", generic_cell({{"programming", {{"sd_of_value", 0.05}}}})},
+         {"mapping", {{"scale", "fixed"}, {"weight_full_scale", 1}, {"slices", slices}, {"slice_base", 4}}}});
+  };
+  auto one = programmed(config(1), weights);
+  auto two = programmed(config(2), weights);
+  // 20 uS errs by 1 uS of 100; in slices 80 uS errs by 4 uS of 100, a fourth of which counts: the same.
+  CHECK(variance_of(ask(one, at::eye(100))) == Approx(1e-4).epsilon(5 * std::sqrt(2.0 / 1e4)));
+  CHECK(variance_of(ask(two, at::eye(100))) == Approx(1e-4).epsilon(5 * std::sqrt(2.0 / 1e4)));
+  const Json absolute = generic_cell({{"g_min_us", 0}, {"programming", {{"sd_us", 2.0}}}});
+  const Json mapping = {{"scale", "fixed"}, {"slices", 2}, {"slice_base", 4}};
+  auto sliced = programmed(config_with({{"cell", absolute}, {"mapping", mapping}}), weights);
+  // Four cells of which three are off: rectified noise of variance s^2 (1/2 - 1/(2 pi)), two of them at full weight.
+  const double off = 4.0 * (0.5 - 0.5 / 3.14159265358979);
+  CHECK(variance_of(ask(sliced, at::eye(100))) ==
+        Approx((2 * off + (4.0 + off) / 16) * 1e-4).epsilon(5 * std::sqrt(2.5 / 1e4)));
 }
