@@ -50,7 +50,6 @@ std::vector<std::uint64_t> text_heap_checksums(const std::string& path) {
     if (plausible) {
       checksums.insert(checksums.end(), {at, size, checksum_of(all.substr(at, static_cast<std::size_t>(size)))});
     }
-    // The texts inside may hold anything, also what looks like a heap.
     at = all.find(heap_start, at + (plausible ? static_cast<std::size_t>(size) : 1));
   }
   return checksums;
@@ -70,7 +69,9 @@ void check_text_heaps(const std::string& path, const std::vector<std::uint64_t>&
     in.seekg(static_cast<std::streamoff>(address));
     in.read(bytes.data(), static_cast<std::streamsize>(size));
     if (!in || checksum_of(bytes) != checksums[i + 2]) {
-      throw data_error(path, "is damaged: the texts of its attributes do not match their checksum");
+      throw data_error(path,
+                       "is damaged: the texts of its attributes do not match their checksum (software that changes "
+                       "attributes must delete the attribute text_checksums)");
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "base/config_kind.hpp"
 #include "base/config_path.hpp"
+#include "device_models/cells/make_cell.hpp"
 #include "hw/block_registry.hpp"
 
 namespace zbphw {
@@ -37,6 +38,7 @@ void describe(Fields& f, DeviceConfig& c) {
   f.text("description", c.description, "one sentence about the device");
   f.text("source", c.source, "where the device as a whole is from");
   f.raw("blocks", c.blocks, "analog activation blocks by name, each with its own keys");
+  f.optional_object("crossbar", c.crossbar, "arrays of memory cells that hold a matrix");
 }
 
 DeviceConfig read_device(const Json& json, const std::string& where) {
@@ -49,6 +51,7 @@ DeviceConfig read_device(const Json& json, const std::string& where) {
     const BlockKind& kind = block_kinds().at(item.key(), "block", device.blocks.where);
     item.value() = kind.check({item.value(), device.blocks.where + "." + item.key()});
   }
+  if (device.crossbar) device.crossbar->cell.value = make_cell(device.crossbar->cell)->config();
   return device;
 }
 

@@ -1,16 +1,18 @@
 // The device file: what one simulated analog chip is made of.
 //
 //     {"kind": "device", "name": "...", "description": "...", "source": "...",
-//      "blocks": {"softmax": {...}, "swiglu": {...}}}
+//      "blocks": {"softmax": {...}, "swiglu": {...}}, "crossbar": {...}}
 //
 // Every key of "blocks" is a block of hw/block_registry.hpp and its value is that block's own configuration. All of
 // them are read once when the file is read, so that a mistake surfaces before anything is built.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fields.hpp"
+#include "hw/crossbar/crossbar_config.hpp"
 
 namespace zbphw {
 
@@ -19,6 +21,7 @@ struct DeviceConfig {
   std::string description;
   std::string source = "not stated";
   RawConfig blocks;
+  std::optional<CrossbarConfig> crossbar;
 
   // The configuration of one block, as make_block() takes it. Throws a config Error that names the blocks there are.
   RawConfig block(const std::string& block_name) const;

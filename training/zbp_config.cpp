@@ -3,9 +3,9 @@
 namespace zbphw {
 
 ZbpConfig::ZbpConfig() {
-  score_core.amplitude = 0.25;  // large enough for 8-bit readout, small enough for the curvature of a peaked row
+  score_core.amplitude = 0.5;  // large enough for 8-bit readout, small enough for the curvature of a peaked row
   gate.name = "wired";
-  gate.amplitude = 0.1;  // where curvature and 8-bit readout err about equally, on the default device
+  gate.amplitude = 0.25;  // its curvature and 8-bit readout together err by about 2 % on the default device
 }
 
 void describe(Fields& f, ZbpConfig& c) {

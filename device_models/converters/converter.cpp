@@ -14,7 +14,7 @@ std::vector<std::pair<Dither, std::string>> Choices<Dither>::all() {
 }
 
 std::vector<std::pair<RangeSource, std::string>> Choices<RangeSource>::all() {
-  return {{RangeSource::fixed, "fixed"}, {RangeSource::per_input, "per_input"}};
+  return {{RangeSource::fixed, "fixed"}, {RangeSource::per_input, "per_input"}, {RangeSource::calibrated, "calibrated"}};
 }
 
 void describe(Fields& f, ConverterConfig& c) {
@@ -24,7 +24,7 @@ void describe(Fields& f, ConverterConfig& c) {
   f.choice("range", c.range, "what sets the range");
   f.number("full_scale", c.full_scale, above(0), "top of a fixed range, in the port's units");
   f.number("low_fraction", c.low_fraction, between(-1, 0), "bottom of the range over its top; -1 bipolar, 0 unipolar");
-  f.number("headroom", c.headroom, at_least(1), "a per_input range is the largest magnitude times this");
+  f.number("headroom", c.headroom, at_least(1), "a per_input or calibrated range is the largest magnitude times this");
   f.require(c.grid != Grid::mid_tread || c.low_fraction == -1, "grid",
             "mid_tread needs a symmetric range: low_fraction -1");
   f.require(c.grid != Grid::mid_tread || !c.bits || *c.bits >= 2, "bits",

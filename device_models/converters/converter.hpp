@@ -18,8 +18,9 @@
 namespace zbphw {
 
 enum class Grid { mid_tread, mid_rise, end_point };
-// fixed: the range is full_scale. per_input: it follows the largest magnitude of the row being converted.
-enum class RangeSource { fixed, per_input };
+// fixed: the range is full_scale. per_input: it follows the largest magnitude of the row being converted. calibrated:
+// it is set once, from the largest magnitude of a calibration run.
+enum class RangeSource { fixed, per_input, calibrated };
 
 template <>
 struct Choices<Grid> {
@@ -41,7 +42,7 @@ struct ConverterConfig {
   RangeSource range = RangeSource::per_input;
   double full_scale = 1;     // top of a fixed range, in the port's units
   double low_fraction = -1;  // bottom of the range as a fraction of its top: -1 bipolar, 0 unipolar
-  double headroom = 1;       // a per_input range is the largest magnitude times this
+  double headroom = 1;       // a per_input or calibrated range is the largest magnitude times this
 };
 void describe(Fields& f, ConverterConfig& c);
 

@@ -1,10 +1,15 @@
 #include "hw/chip/chip_config.hpp"
 
+#include <cmath>
+
 namespace zbphw {
 namespace {
 
 constexpr double ns = 1e-9;
 constexpr double pj = 1e-12;
+
+// Stages last whole picoseconds: the clock of the event simulation, so that every fidelity gives the same totals.
+double whole_ps(double seconds) { return std::round(seconds * 1e12) * 1e-12; }
 
 double payload_bytes(std::int64_t values, int bits) { return static_cast<double>((values * bits + 7) / 8); }
 
@@ -39,7 +44,8 @@ void describe(Fields& f, AdcTimingConfig& c) {
 
 void describe(Fields& f, DigitalConfig& c) {
   f.number("latency_ns", c.latency_ns, at_least(0), "digital part of one query");
-  f.number("energy_pj_per_output", c.energy_pj_per_output, at_least(0), "digital energy of one output, pJ");
+  f.number("energy_pj_per_output", c.energy_pj_per_output, at_least(0),
+           "digital energy of one conversion's result, pJ");
   f.text("source", c.source, "where these constants are from");
 }
 
@@ -55,16 +61,17 @@ void describe(Fields& f, ChipConfig& c) {
 QueryTiming query_timing(const ChipConfig& chip, const QueryShape& shape) {
   QueryTiming t;
   const double bytes_per_s = chip.link.bandwidth_gb_per_s * 1e9;
-  t.link_in_s = chip.link.latency_ns * ns / 2 + payload_bytes(shape.inputs, shape.dac_bits) / bytes_per_s;
-  t.dac_s = chip.dac.settle_ns * ns;
-  t.array_s = chip.array.settle_ns * ns;
-  const double conversion_s = (chip.adc.conversion_base_ns + chip.adc.conversion_per_bit_ns * shape.adc_bits) * ns;
+  t.link_in_s = whole_ps(chip.link.latency_ns * ns / 2 + payload_bytes(shape.inputs, shape.dac_bits) / bytes_per_s);
+  t.dac_s = whole_ps(chip.dac.settle_ns * ns);
+  t.array_s = whole_ps(chip.array.settle_ns * ns);
+  const double conversion_s =
+      whole_ps((chip.adc.conversion_base_ns + chip.adc.conversion_per_bit_ns * shape.adc_bits) * ns);
   // A converter serves its columns one after the other; all converters work side by side.
   const auto rounds =
       static_cast<double>(shape.outputs < chip.adc.columns_per_adc ? shape.outputs : chip.adc.columns_per_adc);
   t.conversions_s = rounds * conversion_s;
-  t.digital_s = chip.digital.latency_ns * ns;
-  t.link_out_s = chip.link.latency_ns * ns / 2 + payload_bytes(shape.outputs, shape.adc_bits) / bytes_per_s;
+  t.digital_s = whole_ps(chip.digital.latency_ns * ns);
+  t.link_out_s = whole_ps(chip.link.latency_ns * ns / 2 + payload_bytes(shape.outputs, shape.adc_bits) / bytes_per_s);
   return t;
 }
 
@@ -74,8 +81,9 @@ EnergyByComponent query_energy(const ChipConfig& chip, const QueryShape& shape) 
   e.link_j = bytes * chip.link.energy_pj_per_byte * pj;
   e.dac_j = static_cast<double>(shape.inputs) * chip.dac.energy_pj * pj;
   e.array_j = static_cast<double>(shape.cells) * chip.array.energy_pj_per_cell * pj;
-  e.adc_j = static_cast<double>(shape.outputs) * chip.adc.energy_pj * pj;
-  e.digital_j = static_cast<double>(shape.outputs) * chip.digital.energy_pj_per_output * pj;
+  const auto conversions = static_cast<double>(shape.outputs * shape.partial_sums);
+  e.adc_j = conversions * chip.adc.energy_pj * pj;
+  e.digital_j = conversions * chip.digital.energy_pj_per_output * pj;
   return e;
 }
 

@@ -65,13 +65,14 @@ void describe(Fields& f, ChipConfig& c);
 // What one query is, as the chip sees it.
 struct QueryShape {
   std::int64_t inputs = 0;   // driven, DAC conversions
-  std::int64_t outputs = 0;  // read, ADC conversions
+  std::int64_t outputs = 0;  // read
   std::int64_t cells = 0;    // crosspoints driven (inputs * outputs of an array; outputs of an analog core)
   int dac_bits = 16;         // width of the codes on the link; an ideal converter counts as 16 bits
   int adc_bits = 16;
+  std::int64_t partial_sums = 1;  // conversions of each output: arrays whose results are added up on the digital side
 };
 
-// The stages of one query in their order; seconds.
+// The stages of one query in their order: seconds, in whole picoseconds.
 struct QueryTiming {
   double link_in_s = 0;
   double dac_s = 0;

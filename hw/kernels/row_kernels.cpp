@@ -197,6 +197,71 @@ std::int64_t read_pair(const ReadChain& chain, const DrawAddress& address, const
   return read_wanted<Dither::none, true>(chain, address, drift, length, first, second);
 }
 
+// kernel_lanes outputs of one query, `radius` and `angle` those of their normal values.
+template <Dither kind>
+inline std::int32_t read_array_lanes(const ArrayRead& read, std::int64_t start, std::int32_t valid, const float* radius,
+                                     const float* angle, float turn, const std::uint32_t* dither) {
+  alignas(64) float value[lanes] = {};
+  alignas(64) float variance[lanes] = {};
+  alignas(64) std::int32_t saturated[lanes] = {};
+  std::memcpy(value, read.values + start, static_cast<std::size_t>(valid) * sizeof(float));
+  if (read.variance != nullptr) {
+    std::memcpy(variance, read.variance + start, static_cast<std::size_t>(valid) * sizeof(float));
+  }
+  for (int i = 0; i < lanes; ++i) {
+    value[i] += std::sqrt(read.base_variance + variance[i]) * (radius[i] * cosf(angle[i] - turn));
+  }
+  if (!read.adc.ideal) {
+    for (int i = 0; i < lanes; ++i) {
+      const Conversion c = convert_dithered<kind>(read.adc, value[i], dither[i]);
+      value[i] = c.value;
+      saturated[i] = c.saturated;
+    }
+  }
+  std::memcpy(read.values + start, value, static_cast<std::size_t>(valid) * sizeof(float));
+  std::int32_t count = 0;
+  for (int i = 0; i < valid; ++i) {
+    read.saturated[start + i] = static_cast<std::uint8_t>(saturated[i]);
+    count += saturated[i];
+  }
+  return count;
+}
+
+template <Dither kind>
+std::int64_t read_array(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
+                        const ArrayRead* second) {
+  std::int64_t saturated = 0;
+  for (std::int64_t start = 0; start < length; start += lanes) {
+    WordBlock block;
+    draw(address, static_cast<std::uint32_t>(start), 1, 0, block);
+    alignas(64) float radius[lanes];
+    alignas(64) float angle[lanes];
+    for (int i = 0; i < lanes; ++i) radius[i] = std::sqrt(-2.0F * logf(unit(block.word[0][i])));
+    for (int i = 0; i < lanes; ++i) angle[i] = two_pi * unit(block.word[1][i]);
+    const auto valid = static_cast<std::int32_t>(length - start < lanes ? length - start : lanes);
+    if (first != nullptr) {
+      saturated += read_array_lanes<kind>(*first, start, valid, radius, angle, 0.0F, block.word[2]);
+    }
+    if (second != nullptr) {
+      saturated += read_array_lanes<kind>(*second, start, valid, radius, angle, half_pi, block.word[3]);
+    }
+  }
+  return saturated;
+}
+
+std::int64_t read_array_pair(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
+                             const ArrayRead* second) {
+  switch ((first != nullptr ? first : second)->adc.dither) {
+    case Dither::subtractive:
+      return read_array<Dither::subtractive>(address, length, first, second);
+    case Dither::triangular:
+      return read_array<Dither::triangular>(address, length, first, second);
+    case Dither::none:
+      break;
+  }
+  return read_array<Dither::none>(address, length, first, second);
+}
+
 std::int64_t convert_row(const Quantiser& quantiser, std::int64_t length, const float* in, float* out) {
   if (quantiser.ideal) {
     if (in != out) std::memcpy(out, in, static_cast<std::size_t>(length) * sizeof(float));
@@ -465,8 +530,7 @@ void softmax_probe_row(SoftmaxProbeRow& row) {
 }  // namespace
 
 extern const RowKernels kernels;
-const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,     convert_row, read_pair,
-                            softmax_row,           swiglu_row, normal_row,  sign_rows,
-                            softmax_probe_row};
+const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,     convert_row, read_pair, read_array_pair,
+                            softmax_row,           swiglu_row, normal_row,  sign_rows, softmax_probe_row};
 
 }  // namespace zbphw::ZBPHW_ISA

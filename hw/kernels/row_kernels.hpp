@@ -67,6 +67,15 @@ struct SoftmaxProbeRow {
   std::int64_t saturated_outputs = 0;  // out
 };
 
+// One query's analog outputs in front of its converters: y_j -> convert(y_j + sqrt(base + variance_j) z_j).
+struct ArrayRead {
+  float* values = nullptr;            // [length] in and out
+  const float* variance = nullptr;    // [length], null: none
+  float base_variance = 0;            // noise that every output has
+  std::uint8_t* saturated = nullptr;  // [length] out, 1 where the converter was driven beyond its range
+  Quantiser adc;
+};
+
 // Floats of scratch that a row of this length needs.
 std::int64_t softmax_probe_scratch(std::int64_t length, std::int64_t probes);
 
@@ -92,6 +101,10 @@ struct RowKernels {
   // Returns the number of saturated conversions.
   std::int64_t (*read_pair)(const ReadChain& chain, const DrawAddress& address, const PairDrift& drift,
                             std::int64_t length, float* first, float* second);
+
+  // The same for outputs that each have a noise of their own; a null query is left out. Both converters dither alike.
+  std::int64_t (*read_array_pair)(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
+                                  const ArrayRead* second);
 
   // out = softmax(in), computed as exp(in - shift) / sum; `shift` near the row's largest entry. Pads `out` with zeros.
   void (*softmax_row)(std::int64_t length, float shift, const float* in, float* out);

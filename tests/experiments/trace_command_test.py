@@ -70,6 +70,16 @@ class TraceCommand(unittest.TestCase):
         text = run("info", path).stdout
         self.assertIn("/signals/input      [2, 3]  int32", text)
 
+    def test_a_trace_that_other_software_has_changed(self):
+        path = write_trace(self.path("a.h5"), [1, 2, 3])
+        with h5py.File(path, "r+") as file:
+            file.attrs["text_checksums"] = numpy.array([2048, 4096, 1], "<u8")
+        self.refused(3, ["a.h5", "do not match their checksum", "delete the attribute text_checksums"], "info", path)
+        with h5py.File(path, "r+") as file:
+            del file.attrs["text_checksums"]
+            file.attrs["note"] = "measured at 40 degrees"
+        self.assertEqual(run("info", path).returncode, 0)
+
     def test_diff(self):
         first = write_trace(self.path("a.h5"), [1, 2, 3])
         same = run("diff", first, write_trace(self.path("b.h5"), [1, 2, 3]))

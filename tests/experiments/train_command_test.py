@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM = os.path.abspath(sys.argv.pop(1))
 
 MODEL = {"layers": 1, "width": 16, "heads": 2, "ffn_multiple_of": 8, "context_tokens": 16}
 CONFIG = {
@@ -35,7 +35,8 @@ class TrainTest(unittest.TestCase):
             file.write(text)
 
     def start(self, *arguments):
-        return subprocess.Popen([PROGRAM, "train", "--config", "tiny.json", "--threads", "1", *arguments],
+        config = () if "--config" in arguments else ("--config", "tiny.json")
+        return subprocess.Popen([PROGRAM, "train", *config, "--threads", "1", *arguments],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
 
     def run_train(self, *arguments):
@@ -138,8 +139,8 @@ class Refusals(TrainTest):
 
 class Continuing(TrainTest):
     def test_ctrl_c_saves_and_the_same_command_continues(self):
-        self.assertEqual(self.run_train("--steps", "3000", "--out", "whole")[0], 0)
-        process = self.start("--steps", "3000", "--out", "run", "--json")
+        self.assertEqual(self.run_train("--steps", "1500", "--out", "whole")[0], 0)
+        process = self.start("--steps", "1500", "--out", "run", "--json")
         time.sleep(0.1)
         while not os.path.exists(os.path.join(self.folder, "run", "log.jsonl")):
             time.sleep(0.01)
@@ -148,8 +149,8 @@ class Continuing(TrainTest):
         output, _ = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(json.loads(output)["error"]["kind"], "interrupted")
-        self.assertEqual(self.run_train("--steps", "3000", "--out", "run")[0], 0)
-        self.assertEqual(self.weights("run", 3000), self.weights("whole", 3000))
+        self.assertEqual(self.run_train("--steps", "1500", "--out", "run")[0], 0)
+        self.assertEqual(self.weights("run", 1500), self.weights("whole", 1500))
 
     def test_killed_at_random_moments_a_run_ends_as_if_never_touched(self):
         arguments = ("--steps", "600", "--quiet", "--set", "checkpoint.every_steps=10")

@@ -170,3 +170,50 @@ TEST_CASE("reading one query of a pair gives the bits that reading both gives") 
     CHECK(both == one);
   }
 }
+
+TEST_CASE("array reads add each output's own noise, convert, and mark what saturates (five standard errors)") {
+  const std::int64_t length = 40000;
+  ConverterConfig config;
+  config.bits = 12;
+  for (const RowKernels* kernels : all_kernels()) {
+    std::vector<float> first(length, 0.25F), second(length, 0.5F), variance(length);
+    for (std::int64_t j = 0; j < length; ++j) variance[j] = j % 2 == 0 ? 0.0025F : 0.0F;
+    std::vector<std::uint8_t> beyond1(length), beyond2(length);
+    const ArrayRead reads[2] = {{first.data(), variance.data(), 0.0001F, beyond1.data(), resolve(config, 0.5)},
+                                {second.data(), nullptr, 0.0004F, beyond2.data(), resolve(config, 4.0)}};
+    const std::int64_t saturated = kernels->read_array_pair(some_address, length, &reads[0], &reads[1]);
+    double even = 0, odd = 0, other = 0;
+    std::int64_t marked = 0;
+    for (std::int64_t j = 0; j < length; ++j) {
+      (j % 2 == 0 ? even : odd) += std::pow(first[j] - 0.25, 2) / (length / 2.0);
+      other += std::pow(second[j] - 0.5, 2) / length;
+      marked += beyond1[j] + beyond2[j];
+    }
+    const double error = 5 * std::sqrt(2 / (length / 2.0));
+    CHECK(even == Approx(0.0026).epsilon(error));
+    CHECK(odd == Approx(0.0001).epsilon(error));
+    CHECK(other == Approx(0.0004).epsilon(error));
+    CHECK(saturated == marked);
+  }
+}
+
+TEST_CASE("reading one array query of a pair gives the bits that reading both gives") {
+  ConverterConfig config;
+  config.dither = Dither::subtractive;
+  for (const RowKernels* kernels : all_kernels()) {
+    const std::vector<float> in = some_row(75, 4);
+    std::vector<float> both1 = in, both2 = in, one1 = in, one2 = in;
+    std::vector<std::uint8_t> mask(75);
+    const auto read = [&](std::vector<float>& row) {
+      return ArrayRead{row.data(), nullptr, 0.01F, mask.data(), resolve(config, 1.5)};
+    };
+    const ArrayRead b1 = read(both1), b2 = read(both2), o1 = read(one1), o2 = read(one2);
+    const std::int64_t both = kernels->read_array_pair(some_address, 75, &b1, &b2);
+    const std::int64_t one = kernels->read_array_pair(some_address, 75, &o1, nullptr) +
+                             kernels->read_array_pair(some_address, 75, nullptr, &o2);
+    CHECK(both1 == one1);
+    CHECK(both2 == one2);
+    CHECK(both == one);
+    CHECK(both > 0);
+  }
+}

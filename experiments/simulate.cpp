@@ -1,0 +1,241 @@
+// `zbphw simulate`: puts a device on the bench. Programs a crossbar (or takes an activation block), sends queries, and
+// says how exact, how fast and how costly the answers are, and what makes them inexact.
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "base/config_kind.hpp"
+#include "base/npy.hpp"
+#include "base/progress.hpp"
+#include "base/random.hpp"
+#include "experiments/command.hpp"
+#include "experiments/run_directory.hpp"
+#include "experiments/simulation/simulation.hpp"
+
+namespace zbphw {
+namespace {
+
+constexpr std::int64_t default_queries = 1000;
+constexpr std::int64_t default_size = 256;
+constexpr std::int64_t default_block_width = 64;
+
+struct MatrixSize {
+  std::int64_t rows = 0;     // inputs
+  std::int64_t columns = 0;  // outputs
+};
+
+std::int64_t whole_number(const std::string& text, const std::string& option, const std::string& whole) {
+  std::size_t used = 0;
+  std::int64_t value = 0;
+  try {
+    value = std::stoll(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (text.empty() || used != text.size() || value < 1 || value > (1 << 20)) {
+    throw usage_error(option + ": got '" + whole + "'; allowed: ROWSxCOLUMNS, both from 1 to 1048576");
+  }
+  return value;
+}
+
+std::optional<MatrixSize> size_of(const Invocation& invocation) {
+  const auto text = invocation.find<std::string>("size");
+  if (!text) return std::nullopt;
+  const std::size_t cross = text->find('x');
+  if (cross == std::string::npos) {
+    throw usage_error("--size: got '" + *text + "'; allowed: ROWSxCOLUMNS, as in 256x128");
+  }
+  return MatrixSize{whole_number(text->substr(0, cross), "--size", *text),
+                    whole_number(text->substr(cross + 1), "--size", *text)};
+}
+
+std::vector<double> times_of(const Invocation& invocation, const SimulationSubject& subject) {
+  const auto text = invocation.find<std::string>("at-s");
+  if (!text) return subject.drift_times_s();
+  std::vector<double> times;
+  std::istringstream list(*text);
+  for (std::string item; std::getline(list, item, ',');) {
+    std::size_t used = 0;
+    double t_s = 0;
+    try {
+      t_s = std::stod(item, &used);
+    } catch (const std::exception&) {
+      used = 0;
+    }
+    if (item.empty() || used != item.size() || !std::isfinite(t_s)) {
+      throw usage_error("--at-s: got '" + *text + "'; allowed: times in seconds, as in 1,3600,86400");
+    }
+    subject.check_time(t_s);
+    times.push_back(t_s);
+  }
+  if (times.empty()) throw usage_error("--at-s: got nothing; allowed: times in seconds, as in 1,3600,86400");
+  return times;
+}
+
+at::Tensor normal_matrix(std::int64_t rows, std::int64_t columns, double scale, const RandomAt& random) {
+  at::Tensor matrix = at::empty({rows, columns}, at::kFloat);
+  float* out = matrix.data_ptr<float>();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const RandomAt at = random.with_query(static_cast<std::uint32_t>(r));
+    for (std::int64_t c = 0; c < columns; ++c) {
+      out[r * columns + c] = static_cast<float>(scale * at.normal(static_cast<std::uint32_t>(c)));
+    }
+  }
+  return matrix;
+}
+
+// A finite matrix with rows and columns. `expected` as require_shape() takes it.
+at::Tensor matrix_from(const std::string& path, const NpyShape& expected) {
+  const NpyArray<float> array = read_npy<float>(path);
+  require_shape(path, array.shape, expected);
+  if (array.values.empty()) throw data_error(path, "has shape " + shape_text(array.shape) + ", without any element");
+  const std::int64_t columns = array.shape[1];
+  for (std::size_t k = 0; k < array.values.size(); ++k) {
+    if (std::isfinite(array.values[k])) continue;
+    const auto at = static_cast<std::int64_t>(k);
+    throw data_error(path, "element " + shape_text({at / columns, at % columns}) + " is " +
+                               (std::isnan(array.values[k]) ? "not a number" : "infinite"));
+  }
+  return at::tensor(array.values, at::kFloat).reshape(array.shape);
+}
+
+at::Tensor weights_of(const Invocation& invocation) {
+  const std::optional<MatrixSize> size = size_of(invocation);
+  if (const auto path = invocation.find<std::string>("weights")) {
+    return matrix_from(*path, size ? NpyShape{size->columns, size->rows} : NpyShape{-1, -1});
+  }
+  const MatrixSize shape = size.value_or(MatrixSize{default_size, default_size});
+  return normal_matrix(shape.columns, shape.rows, 1 / std::sqrt(static_cast<double>(shape.rows)),
+                       {invocation.seed(), stream_id("simulate weights")});
+}
+
+at::Tensor inputs_of(const Invocation& invocation, std::int64_t width) {
+  const auto queries = invocation.find<std::int64_t>("queries");
+  if (queries.value_or(1) < 1) {
+    throw usage_error("--queries: got " + std::to_string(*queries) + "; allowed: at least 1");
+  }
+  if (const auto path = invocation.find<std::string>("inputs"))
+    return matrix_from(*path, {queries.value_or(-1), width});
+  return normal_matrix(queries.value_or(default_queries), width, 1, {invocation.seed(), stream_id("simulate inputs")});
+}
+
+// The crossbar, or the block that --block names, or a device's only kind of thing.
+std::unique_ptr<SimulationSubject> subject_of(const Invocation& invocation, const DeviceConfig& device) {
+  const auto block = invocation.find<std::string>("block");
+  if (!block && device.crossbar) return crossbar_subject(device, weights_of(invocation), invocation.seed());
+  if (invocation.has("weights"))
+    throw usage_error("--weights: an activation block holds none; allowed: with a crossbar");
+  if (device.blocks.value.empty() && !block) {
+    throw config_error(device.blocks.where, "the device has neither a crossbar nor a block to simulate");
+  }
+  const std::optional<MatrixSize> size = size_of(invocation);
+  const std::int64_t width = size ? size->columns : default_block_width;
+  auto subject = block_subject(device, block.value_or(device.blocks.value.begin().key()), width, invocation.seed());
+  if (size && size->rows != subject->inputs()) {
+    throw usage_error("--size: got " + std::to_string(size->rows) + "x" + std::to_string(size->columns) + "; block " +
+                      subject->block_name() + " with " + std::to_string(width) + " outputs has " +
+                      std::to_string(subject->inputs()) + " inputs");
+  }
+  return subject;
+}
+
+Json effective_config(const Invocation& invocation, const DeviceConfig& device, const SimulationSubject& subject,
+                      const SimulationPlan& plan) {
+  const auto path_or_null = [&invocation](const char* option) {
+    const auto path = invocation.find<std::string>(option);
+    return path ? Json(*path) : Json();
+  };
+  return {{"command", "simulate"},
+          {"seed", invocation.seed()},
+          {"device", write_config(device)},
+          {"block", subject.block_name()},
+          {"rows", subject.inputs()},
+          {"columns", subject.outputs()},
+          {"queries", plan.inputs.size(0)},
+          {"weights", path_or_null("weights")},
+          {"inputs", path_or_null("inputs")},
+          {"at_s", plan.at_s}};
+}
+
+// A trace is never overwritten in place: one of an earlier run of the same configuration is replaced when the new one
+// is whole.
+std::string write_trace(const Invocation& invocation, const RunDirectory& run, const DeviceConfig& device,
+                        SimulationSubject& subject, const SimulationPlan& plan, const SimulationResult& result) {
+  const TraceInfo info{invocation.seed(), write_config(device).dump()};
+  if (const auto path = invocation.find<std::string>("trace")) {
+    write_simulation_trace(*path, info, subject, plan, result);
+    return *path;
+  }
+  const std::string path = run.file("trace.h5");
+  const std::string fresh = std::filesystem::exists(path) ? run.file("trace.new.h5") : path;
+  std::filesystem::remove(run.file("trace.new.h5"));
+  write_simulation_trace(fresh, info, subject, plan, result);
+  if (fresh != path) std::filesystem::rename(fresh, path);
+  return path;
+}
+
+CommandResult simulate(const Invocation& invocation) {
+  const DeviceConfig device = load_device(invocation.get<std::string>("device"), invocation.common.overrides);
+  const std::unique_ptr<SimulationSubject> subject = subject_of(invocation, device);
+  SimulationPlan plan;
+  plan.inputs = inputs_of(invocation, subject->inputs());
+  plan.at_s = times_of(invocation, *subject);
+  plan.vcd_path = invocation.find<std::string>("vcd").value_or("");
+  plan.split_error = !invocation.has("no-split");
+  const RunDirectory run(invocation.out_directory(device.name), effective_config(invocation, device, *subject, plan),
+                         invocation.common.force);
+  SimulationResult result;
+  {
+    Progress progress("simulate", 1, invocation.common.quiet);
+    result =
+        run_simulation(*subject, plan, [&progress](std::int64_t done, std::int64_t total, const std::string& note) {
+          progress.update(done, "of " + std::to_string(total) + " steps: " + note);
+        });
+    progress.clear();
+  }
+  CommandResult answer;
+  const std::string trace = write_trace(invocation, run, device, *subject, plan, result);
+  answer.out = run.path();
+  answer.files = {trace};
+  if (!plan.vcd_path.empty()) answer.files.push_back(plan.vcd_path);
+  answer.values["device"] = device.name;
+  answer.values.update(simulation_json(*subject, result));
+  answer.values["trace"] = trace;
+  std::ostringstream title;
+  title << device.name << ": " << subject->block_name() << ", " << subject->inputs() << " inputs x "
+        << subject->outputs() << " outputs, " << plan.inputs.size(0) << " queries, seed " << invocation.seed() << "\n";
+  if (!device.description.empty()) title << device.description << "\n";
+  answer.text = title.str() + simulation_text(*subject, result);
+  return answer;
+}
+
+Command simulate_command() {
+  Command command;
+  command.summary = "put a device on the bench: accuracy, its causes, drift, latency and energy";
+  command.examples = {"zbphw simulate --device configs/devices/pcm_crossbar.json",
+                      "zbphw simulate --device rram_crossbar --size 512x128 --queries 5000 --at-s 1,3600,86400 --json",
+                      "zbphw simulate --device pcm_crossbar --weights W.npy --inputs X.npy --set crossbar.adc.bits=6",
+                      "zbphw simulate --device analog_softmax --block softmax --size 64x64 --vcd chip.vcd"};
+  // clang-format off
+  command.options.add_options()
+    ("device", option_value<std::string>("FILE")->required(), "the device's configuration, or the name of a shipped one")
+    ("block", option_value<std::string>("NAME"), "simulate this activation block instead of the crossbar")
+    ("size", option_value<std::string>("RxC"), "inputs (rows) x outputs (columns); default 256x256, 64 outputs of a block")
+    ("queries", option_value<std::int64_t>("N"), "how many queries; default 1000, or the rows of --inputs")
+    ("weights", option_value<std::string>("W.npy"), "matrix [outputs, inputs]; default: random normal")
+    ("inputs", option_value<std::string>("X.npy"), "queries [queries, inputs]; default: random normal")
+    ("at-s", option_value<std::string>("T,..."), "times since programming (or calibration) to show the drift at")
+    ("no-split", "leave out the split of the error by source, which reads once more for each")
+    ("vcd", option_value<std::string>("F.vcd"), "write the chip's signals for GTKWave")
+    ("trace", option_value<std::string>("F.h5"), "where to write the trace; default: trace.h5 in the run directory");
+  // clang-format on
+  command.run = simulate;
+  return command;
+}
+
+const Registration<CommandFactory> registered("simulate", simulate_command);
+
+}  // namespace
+}  // namespace zbphw

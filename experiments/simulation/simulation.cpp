@@ -1,0 +1,118 @@
+#include "experiments/simulation/simulation.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace zbphw {
+namespace {
+
+double sum_of(const at::Tensor& values) { return values.sum().item<double>(); }
+
+LatencyFigures latency_figures(const std::vector<ServedQuery>& served) {
+  std::vector<double> ns;
+  ns.reserve(served.size());
+  double sum = 0;
+  for (const ServedQuery& query : served) {
+    ns.push_back(static_cast<double>(query.end_ps - query.start_ps) * 1e-3);
+    sum += ns.back();
+  }
+  std::sort(ns.begin(), ns.end());
+  const auto quantile = [&ns](double q) {
+    return ns[static_cast<std::size_t>(q * static_cast<double>(ns.size() - 1))];
+  };
+  return {sum / static_cast<double>(ns.size()), quantile(0.5), quantile(0.99)};
+}
+
+}  // namespace
+
+ErrorFigures error_figures(const at::Tensor& measured, const at::Tensor& ideal) {
+  const at::Tensor wanted = ideal.to(at::kDouble);
+  const at::Tensor got = measured.to(at::kDouble);
+  const at::Tensor error = got - wanted;
+  const double signal = sum_of(wanted.square());
+  ErrorFigures figures;
+  figures.nsr = sum_of(error.square()) / signal;
+  figures.snr_db = -10 * std::log10(figures.nsr);
+  figures.effective_bits = (figures.snr_db - 1.76) / 6.02;
+  figures.bias = error.mean().item<double>() / std::sqrt(signal / static_cast<double>(wanted.numel()));
+  figures.gain = sum_of(got * wanted) / signal;
+  return figures;
+}
+
+SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress) {
+  const std::vector<std::string> sources = plan.split_error ? subject.error_sources() : std::vector<std::string>{};
+  const auto total = static_cast<std::int64_t>(2 + plan.at_s.size() + sources.size());
+  std::int64_t done = 0;
+  const auto step = [&](const std::string& note) {
+    if (progress) progress(++done, total, note);
+  };
+  SimulationResult result;
+  result.ideal = subject.ideal(plan.inputs);
+  result.reading = subject.read(plan.inputs, "", subject.first_time_s());
+  result.error = error_figures(result.reading.values, result.ideal);
+  step("queries");
+  for (const std::string& source : sources) {
+    const Reading without = subject.read(plan.inputs, source, subject.first_time_s());
+    result.error_by_source.emplace_back(source, result.error.nsr - error_figures(without.values, result.ideal).nsr);
+    step("without " + source);
+  }
+  for (const double t_s : plan.at_s) {
+    result.drift.push_back({t_s, error_figures(subject.read(plan.inputs, "", t_s).values, result.ideal)});
+    step("drift");
+  }
+  const std::int64_t queries = plan.inputs.size(0);
+  result.served.resize(static_cast<std::size_t>(queries));
+  const auto keep = [&result](const ServedQuery& query) { result.served[static_cast<std::size_t>(query.row)] = query; };
+  result.chip = simulate_chip(subject.chip(), subject.query_shape(), {queries, 1}, keep, plan.vcd_path);
+  result.chip.energy += subject.programming_energy();
+  result.latency = latency_figures(result.served);
+  step("chip");
+  return result;
+}
+
+Json simulation_json(const SimulationSubject& subject, const SimulationResult& result) {
+  const ErrorFigures& error = result.error;
+  const ChipConfig& chip = subject.chip();
+  const auto queries = static_cast<double>(result.chip.queries);
+  const double total_j = result.chip.energy.total_j();
+  Json by_source = Json::object();
+  for (const auto& [name, nsr] : result.error_by_source) by_source[name] = nsr;
+  Json drift = Json::array();
+  for (const DriftPoint& point : result.drift) {
+    drift.push_back({{"t_s", point.t_s}, {"gain", point.error.gain}, {"snr_db", point.error.snr_db}});
+  }
+  Json utilisation = Json::object();
+  for (const auto& [unit, share] : result.chip.utilisation) utilisation[unit] = share;
+  Json json = {{"block", subject.block_name()},
+               {"rows", subject.inputs()},
+               {"columns", subject.outputs()},
+               {"queries", result.chip.queries},
+               {"snr_db", error.snr_db},
+               {"effective_bits", error.effective_bits},
+               {"nsr", error.nsr},
+               {"bias", error.bias},
+               {"saturated_fraction", static_cast<double>(result.reading.saturated_outputs) /
+                                          static_cast<double>(result.reading.adc_conversions)},
+               {"latency_ns",
+                {{"mean", result.latency.mean_ns}, {"p50", result.latency.p50_ns}, {"p99", result.latency.p99_ns}}},
+               {"queries_per_s", queries / (static_cast<double>(result.chip.elapsed_ps) * 1e-12)},
+               {"energy_pj",
+                {{"total", total_j * 1e12},
+                 {"per_query", (total_j - result.chip.energy.programming_j) * 1e12 / queries},
+                 {"by_component", energy_pj(result.chip.energy)}}},
+               {"energy_sources",
+                {{"link", chip.link.source},
+                 {"dac", chip.dac.source},
+                 {"array", chip.array.source},
+                 {"adc", chip.adc.source},
+                 {"digital", chip.digital.source}}},
+               {"error_by_source", by_source},
+               {"drift", drift},
+               {"utilisation", utilisation}};
+  json.update(subject.details());
+  return json;
+}
+
+}  // namespace zbphw

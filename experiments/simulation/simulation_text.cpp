@@ -1,0 +1,80 @@
+#include <iomanip>
+#include <sstream>
+
+#include "experiments/simulation/simulation.hpp"
+
+namespace zbphw {
+namespace {
+
+std::string fixed(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
+}
+
+std::string significant(double value) {
+  std::ostringstream out;
+  out << std::setprecision(4) << value;
+  return out.str();
+}
+
+void add_line(std::ostringstream& out, const std::string& name, const std::string& value,
+              const std::string& note = "") {
+  out << "  " << std::left << std::setw(18) << name << std::right << std::setw(12) << value;
+  if (!note.empty()) out << "  " << note;
+  out << "\n";
+}
+
+void add_energy(std::ostringstream& out, const SimulationSubject& subject, const SimulationResult& result) {
+  const ChipConfig& chip = subject.chip();
+  const EnergyByComponent each = result.chip.energy.scaled(1e12 / static_cast<double>(result.chip.queries));
+  out << "energy a query, pJ\n";
+  add_line(out, "link", significant(each.link_j), chip.link.source);
+  add_line(out, "DAC", significant(each.dac_j), chip.dac.source);
+  add_line(out, "array", significant(each.array_j), chip.array.source);
+  add_line(out, "ADC", significant(each.adc_j), chip.adc.source);
+  add_line(out, "digital", significant(each.digital_j), chip.digital.source);
+  add_line(out, "total", significant(each.total_j() - each.programming_j), "without programming");
+}
+
+}  // namespace
+
+std::string simulation_text(const SimulationSubject& subject, const SimulationResult& result) {
+  std::ostringstream out;
+  const ErrorFigures& error = result.error;
+  out << "accuracy\n";
+  add_line(out, "SNR", fixed(error.snr_db, 2), "dB");
+  add_line(out, "effective bits", fixed(error.effective_bits, 2));
+  add_line(out, "NSR", significant(error.nsr));
+  add_line(out, "bias", significant(error.bias), "of the root mean square output");
+  add_line(out, "saturated",
+           significant(100.0 * static_cast<double>(result.reading.saturated_outputs) /
+                       static_cast<double>(result.reading.adc_conversions)),
+           "% of ADC conversions");
+  if (!result.error_by_source.empty()) {
+    out << "NSR that goes away without\n";
+    for (const auto& [name, nsr] : result.error_by_source) {
+      add_line(out, name, significant(nsr), fixed(100 * nsr / error.nsr, 1) + " %");
+    }
+  }
+  if (!result.drift.empty())
+    out << "drift\n"
+        << "  seconds               gain    SNR (dB)\n";
+  for (const DriftPoint& point : result.drift) {
+    out << "  " << std::left << std::setw(14) << significant(point.t_s) << std::right << std::setw(12)
+        << fixed(point.error.gain, 4) << std::setw(12) << fixed(point.error.snr_db, 2) << "\n";
+  }
+  out << "time\n";
+  add_line(out, "latency, mean", significant(result.latency.mean_ns), "ns");
+  add_line(out, "median", significant(result.latency.p50_ns), "ns");
+  add_line(out, "99 % are below", significant(result.latency.p99_ns), "ns");
+  add_line(
+      out, "queries/s",
+      significant(static_cast<double>(result.chip.queries) / (static_cast<double>(result.chip.elapsed_ps) * 1e-12)),
+      "on the simulated chip");
+  add_energy(out, subject, result);
+  out << subject.details_text();
+  return out.str();
+}
+
+}  // namespace zbphw

@@ -1,0 +1,181 @@
+#!/usr/bin/python3
+"""Drives `zbphw simulate` from outside: results, files, NumPy in, refusals."""
+
+import json
+import math
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+
+
+def run(*arguments, cwd):
+    return subprocess.run([PROGRAM, "simulate", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          timeout=300, check=False, cwd=cwd)
+
+
+def write_npy(path, rows, kind="<f4"):
+    """Writes a list of rows as a .npy file of version 1.0 (NumPy's own documented layout)."""
+    shape = (len(rows), len(rows[0]) if rows else 0)
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (63 - (10 + len(header)) % 64) + "\n"
+    code = {"<f4": "<f", ">f4": ">f"}[kind]
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
+        for row in rows:
+            for value in row:
+                file.write(struct.pack(code, value))
+
+
+class InDirectory(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.dir = self.scratch.name
+
+    def tearDown(self):
+        self.scratch.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def simulate(self, *arguments):
+        result = run(*arguments, "--json", "--quiet", cwd=self.dir)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def refused(self, code, parts, *arguments):
+        result = run(*arguments, "--json", "--quiet", cwd=self.dir)
+        self.assertEqual(result.returncode, code, result.stderr + result.stdout)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn("error", json.loads(result.stdout))
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+
+class Results(InDirectory):
+    def test_every_shipped_device_runs_and_gives_all_keys(self):
+        for device in ("pcm_crossbar", "rram_crossbar", "sonos_crossbar", "analog_softmax", "analog_gate"):
+            block = device.startswith("analog")
+            result = self.simulate("--device", device, "--queries", "50", *([] if block else ["--size", "24x16"]))
+            for key in ("command", "version", "seed", "out", "files", "wall_s", "device", "rows", "columns", "queries",
+                        "snr_db", "effective_bits", "nsr", "bias", "saturated_fraction", "latency_ns", "queries_per_s",
+                        "energy_pj", "error_by_source", "drift", "trace"):
+                self.assertIn(key, result, device)
+            self.assertEqual(result["device"], device)
+            self.assertEqual(result["queries"], 50)
+            self.assertAlmostEqual(result["snr_db"], -10 * math.log10(result["nsr"]), places=6)
+            self.assertGreater(result["snr_db"], 5)
+            self.assertLess(result["snr_db"], 60)
+            energy = result["energy_pj"]
+            self.assertAlmostEqual(energy["total"] / sum(energy["by_component"].values()), 1, places=9)
+            # One query after the other: the rate is the inverse of the latency.
+            self.assertAlmostEqual(result["queries_per_s"] * result["latency_ns"]["mean"] * 1e-9, 1, places=6)
+            for name in ("config.json", "summary.json", "trace.h5"):
+                self.assertTrue(os.path.exists(self.path(f"runs/simulate/{device}/{name}")), name)
+
+    def test_an_ideal_device_is_exact(self):
+        result = self.simulate("--device", "ideal", "--size", "20x30", "--queries", "10")
+        self.assertLess(result["nsr"], 1e-11)
+        self.assertEqual(result["saturated_fraction"], 0)
+        for point in result["drift"]:
+            self.assertAlmostEqual(point["gain"], 1, places=5)
+
+    def test_seeds_decide_the_result(self):
+        arguments = ("--device", "pcm_crossbar", "--size", "16x8", "--queries", "20")
+        results = [self.simulate(*arguments, "--seed", seed, "--out", self.path(out))["nsr"]
+                   for seed, out in (("3", "a"), ("3", "b"), ("4", "c"))]
+        self.assertEqual(results[0], results[1])
+        self.assertNotEqual(results[0], results[2])
+
+    def test_an_earlier_run_is_repeated_or_refused(self):
+        arguments = ("--device", "pcm_crossbar", "--size", "8x4", "--queries", "5", "--out", self.path("run"))
+        first = self.simulate(*arguments)
+        self.assertEqual(self.simulate(*arguments)["nsr"], first["nsr"])
+        self.assertEqual(sorted(os.listdir(self.path("run"))), ["config.json", "summary.json", "trace.h5"])
+        self.refused(3, ["queries"], *arguments[:-4], "--queries", "6", "--out", self.path("run"))
+
+    def test_drift_is_shown_at_the_times_asked_for(self):
+        result = self.simulate("--device", "pcm_crossbar", "--size", "32x16", "--queries", "100", "--at-s", "0,3600,1e6",
+                               "--set", "crossbar.drift_compensation=false")
+        self.assertEqual([point["t_s"] for point in result["drift"]], [0, 3600, 1e6])
+        gains = [point["gain"] for point in result["drift"]]
+        self.assertGreater(gains[0], gains[1])
+        self.assertGreater(gains[1], gains[2])
+        # nu is about .05 for phase-change cells: (1e6 / 20)^-.05 = .58.
+        self.assertAlmostEqual(gains[2] / gains[0], 0.58, delta=0.1)
+
+    def test_the_vcd_and_trace_go_where_they_are_wanted(self):
+        result = self.simulate("--device", "pcm_crossbar", "--size", "8x4", "--queries", "3", "--vcd",
+                               self.path("chip.vcd"), "--trace", self.path("t.h5"))
+        self.assertEqual(result["trace"], self.path("t.h5"))
+        self.assertIn("$enddefinitions", open(self.path("chip.vcd"), encoding="utf-8").read())
+        with open(self.path("t.h5"), "rb") as file:
+            self.assertEqual(file.read(8), b"\x89HDF\r\n\x1a\n")
+        self.refused(3, ["t.h5"], "--device", "pcm_crossbar", "--size", "8x4", "--queries", "4", "--force", "--trace",
+                     self.path("t.h5"))
+
+    def test_the_text_names_what_a_person_looks_for(self):
+        result = run("--device", "pcm_crossbar", "--size", "16x8", "--queries", "20", cwd=self.dir)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for part in ("SNR", "effective bits", "read_noise", "latency", "energy a query", "NeuroSim", "trace.h5"):
+            self.assertIn(part, result.stdout)
+
+
+class NumpyFiles(InDirectory):
+    def test_weights_and_inputs_come_from_files(self):
+        write_npy(self.path("W.npy"), [[1, 2, 3], [-1, 0.5, 0]])
+        write_npy(self.path("X.npy"), [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1]])
+        result = self.simulate("--device", "ideal", "--weights", self.path("W.npy"), "--inputs", self.path("X.npy"))
+        self.assertEqual((result["rows"], result["columns"], result["queries"]), (3, 2, 4))
+        self.assertLess(result["nsr"], 1e-11)
+
+    def test_bad_files_are_refused(self):
+        write_npy(self.path("W.npy"), [[1, 2, 3], [-1, 0.5, 0]])
+        write_npy(self.path("nan.npy"), [[1, 2, 3], [-1, math.nan, 0]])
+        write_npy(self.path("inf.npy"), [[math.inf, 0, 0]])
+        write_npy(self.path("wide.npy"), [[1, 2, 3, 4]])
+        write_npy(self.path("big.npy"), [[1, 2, 3]], kind=">f4")
+        write_npy(self.path("empty.npy"), [])
+        device = ("--device", "ideal")
+        self.refused(3, ["nan.npy", "[1, 1]", "not a number"], *device, "--weights", self.path("nan.npy"))
+        self.refused(3, ["inf.npy", "[0, 0]", "infinite"], *device, "--weights", self.path("W.npy"), "--inputs",
+                     self.path("inf.npy"))
+        self.refused(3, ["wide.npy", "[1, 4]", "3"], *device, "--weights", self.path("W.npy"), "--inputs",
+                     self.path("wide.npy"))
+        self.refused(3, ["W.npy", "[2, 3]", "[4, 3]"], *device, "--weights", self.path("W.npy"), "--size", "3x4")
+        self.refused(3, ["big.npy"], *device, "--weights", self.path("big.npy"))
+        self.refused(3, ["empty.npy"], *device, "--weights", self.path("empty.npy"))
+        self.refused(3, ["none.npy"], *device, "--weights", self.path("none.npy"))
+        self.refused(3, ["3 weights are beyond"], *device, "--weights", self.path("W.npy"), "--set",
+                     "crossbar.mapping.scale=fixed", "--set", "crossbar.mapping.weight_full_scale=0.9")
+
+
+class Refusals(InDirectory):
+    def test_bad_arguments_are_named(self):
+        small = ("--size", "8x4", "--queries", "2")
+        self.refused(2, ["--device"])
+        self.refused(2, ["pcm_crosbar", "did you mean 'pcm_crossbar'"], "--device", "pcm_crosbar")
+        self.refused(2, ["--size", "8by4"], "--device", "ideal", "--size", "8by4")
+        self.refused(2, ["--size", "0x4"], "--device", "ideal", "--size", "0x4")
+        self.refused(2, ["--queries", "0"], "--device", "ideal", "--queries", "0")
+        self.refused(2, ["--at-s", "now"], "--device", "ideal", *small, "--at-s", "now")
+        self.refused(2, ["--at-s", "-1"], "--device", "ideal", *small, "--at-s=-1")
+        self.refused(2, ["--at-s", "172800"], "--device", "rram_crossbar", *small, "--at-s", "3600,1e7")
+        self.refused(2, ["pcm_joshi_2021", "pcm_joshi_2020"], "--device", "pcm_crossbar", *small, "--set",
+                     'crossbar.cell={"preset": "pcm_joshi_2021"}')
+        self.refused(2, ["softmin", "softmax"], "--device", "ideal", "--block", "softmin")
+        self.refused(2, ["--weights"], "--device", "analog_softmax", "--weights", "W.npy")
+        self.refused(2, ["--size", "10x64"], "--device", "analog_softmax", "--size", "10x64")
+        self.refused(3, ["chip.txt"], "--device", "ideal", *small, "--vcd", "chip.txt")
+
+    def test_a_refused_run_leaves_no_directory(self):
+        self.refused(2, ["--at-s"], "--device", "ideal", "--at-s", "now")
+        self.assertEqual(os.listdir(self.dir), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
