@@ -30,9 +30,10 @@ ActivationBlock::ActivationBlock(BlockSpec spec, const ActivationBlockConfig& co
     : spec_(std::move(spec)),
       config_(request.fidelity == Fidelity::ideal ? without_effects(config) : config),
       ideal_(request.fidelity == Fidelity::ideal),
-      seed_(request.seed) {
-  const QueryShape shape{spec_.input_width, spec_.output_width, spec_.output_width, code_bits(config.dac.bits),
-                         code_bits(config.adc.bits)};
+      seed_(request.seed),
+      dac_bits_(code_bits(config.dac.bits)),
+      adc_bits_(code_bits(config.adc.bits)) {
+  const QueryShape shape{spec_.input_width, spec_.output_width, spec_.output_width, dac_bits_, adc_bits_};
   latency_s_ = query_timing(config_.chip, shape).latency_s();
   if (config_.drift.offset_ramp_fraction_per_s > 0) {
     ramp_.resize(static_cast<std::size_t>(padded_length(spec_.output_width)));
@@ -193,8 +194,7 @@ void ActivationBlock::book(std::int64_t first_row, std::int64_t rows, std::int64
   for (std::int64_t length = 0; length < lengths; ++length) {
     const std::int64_t first = first_row % lengths;
     const std::int64_t count = (rows + lengths - 1 - (length - first + lengths) % lengths) / lengths * queries_per_row;
-    const QueryShape shape{driven_inputs(length), read_outputs(length), read_outputs(length),
-                           code_bits(config_.dac.bits), code_bits(config_.adc.bits)};
+    const QueryShape shape{driven_inputs(length), read_outputs(length), read_outputs(length), dac_bits_, adc_bits_};
     meter_.queries += count;
     meter_.dac_conversions += count * shape.inputs;
     meter_.adc_conversions += count * shape.outputs;

@@ -90,6 +90,8 @@ class ActivationBlock : public PhysicalBlock {
   ActivationBlockConfig config_;
   bool ideal_;
   std::uint64_t seed_;
+  int dac_bits_;  // of the codes on the link, in an ideal simulation too: it is the same chip
+  int adc_bits_;
   std::vector<float> ramp_;  // offset ramp of each output, padded; empty without drift
   double latency_s_ = 0;
   double clock_s_ = 0;

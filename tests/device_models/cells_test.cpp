@@ -4,7 +4,7 @@
 
 #include "base/config_file.hpp"
 #include "base/config_path.hpp"
-#include "device_models/cell_statistics.hpp"
+#include "cell_statistics.hpp"
 
 using Catch::Contains;
 using zbphw::CellModel;

@@ -38,8 +38,8 @@ TEST_CASE("the three grids give their hand-worked codes") {
 }
 
 TEST_CASE("an unsaturated conversion errs by a variance of step squared over twelve") {
-  // Inputs uniform over ten whole steps. The squared error's relative standard error is sqrt(4/5 / n) = 0.0014; the bound
-  // is five of them.
+  // Inputs uniform over ten whole steps. The squared error's relative standard error is sqrt(4/5 / n) = 0.0014; the
+  // bound is five of them.
   for (const Grid grid : {Grid::mid_tread, Grid::mid_rise, Grid::end_point}) {
     const Quantiser quantiser = resolve(four_bits(grid), 1.0);
     const RandomAt at(1, stream_id("converter test"));

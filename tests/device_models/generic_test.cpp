@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "device_models/cell_statistics.hpp"
+#include "cell_statistics.hpp"
 
 namespace {
 

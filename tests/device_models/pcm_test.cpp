@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "base/config_file.hpp"
-#include "device_models/cell_statistics.hpp"
+#include "cell_statistics.hpp"
 
 using zbphw::CellModel;
 

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "device_models/cell_statistics.hpp"
+#include "cell_statistics.hpp"
 #include "device_models/photonic/phase_shifter.hpp"
 #include "device_models/photonic/photodetector.hpp"
 

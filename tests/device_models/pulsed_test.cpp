@@ -3,7 +3,7 @@
 
 #include "base/config_file.hpp"
 #include "base/config_path.hpp"
-#include "device_models/cell_statistics.hpp"
+#include "cell_statistics.hpp"
 #include "device_models/pulsed/pulsed_device.hpp"
 
 using Catch::Contains;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "device_models/cell_statistics.hpp"
+#include "cell_statistics.hpp"
 
 using Catch::Contains;
 using zbphw::CellModel;

@@ -120,3 +120,14 @@ TEST_CASE("another seed, step or layer gives other noise") {
   request.slot.block += 1;
   CHECK_FALSE(base.equal(softmax_block(16, 0, Fidelity::noisy)->probe(request).estimate));
 }
+
+TEST_CASE("an ideal simulation books the time and energy of the same chip as a noisy one") {
+  const ProbeRequest request = some_request(32, 16, 4);
+  const auto ideal = softmax_block(16, 16, Fidelity::ideal);
+  const auto noisy = softmax_block(16, 16, Fidelity::noisy);
+  ideal->probe(request);
+  noisy->probe(request);
+  CHECK(ideal->meter().queries == noisy->meter().queries);
+  CHECK(ideal->meter().energy.total_j() == noisy->meter().energy.total_j());
+  CHECK(ideal->clock_s() == noisy->clock_s());
+}
