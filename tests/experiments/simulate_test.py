@@ -166,7 +166,7 @@ class NumpyFiles(InDirectory):
         self.refused(3, ["big.npy"], *device, "--weights", self.path("big.npy"))
         self.refused(3, ["empty.npy"], *device, "--weights", self.path("empty.npy"))
         self.refused(3, ["none.npy"], *device, "--weights", self.path("none.npy"))
-        self.refused(3, ["3 weights are beyond"], *device, "--weights", self.path("W.npy"), "--set",
+        self.refused(3, ["4 weights are beyond"], *device, "--weights", self.path("W.npy"), "--set",
                      "crossbar.mapping.scale=fixed", "--set", "crossbar.mapping.weight_full_scale=0.9")
 
 
