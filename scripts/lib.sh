@@ -61,6 +61,8 @@ install_packages() {
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
   # An update that fails (no network, a stale source) need not stop an install from what is already known.
   run_logged "updating the package lists" build/packages.log "${apt[@]}" update || true
+  # Slim images keep documentation out, and the default training text is one.
+  apt+=(-o 'DPkg::Options::=--path-include=/usr/share/doc/jargon-text/*')
   # shellcheck disable=SC2086
   run_logged "installing packages" build/packages.log "${apt[@]}" install -y --no-install-recommends $missing ||
     fail 2 "packages cannot be installed; as root, run: apt-get update && apt-get install -y --no-install-recommends $missing"
