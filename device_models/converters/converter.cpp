@@ -14,7 +14,8 @@ std::vector<std::pair<Dither, std::string>> Choices<Dither>::all() {
 }
 
 std::vector<std::pair<RangeSource, std::string>> Choices<RangeSource>::all() {
-  return {{RangeSource::fixed, "fixed"}, {RangeSource::per_input, "per_input"}, {RangeSource::calibrated, "calibrated"}};
+  return {
+      {RangeSource::fixed, "fixed"}, {RangeSource::per_input, "per_input"}, {RangeSource::calibrated, "calibrated"}};
 }
 
 void describe(Fields& f, ConverterConfig& c) {

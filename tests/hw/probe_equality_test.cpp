@@ -131,3 +131,11 @@ TEST_CASE("an ideal simulation books the time and energy of the same chip as a n
   CHECK(ideal->meter().energy.total_j() == noisy->meter().energy.total_j());
   CHECK(ideal->clock_s() == noisy->clock_s());
 }
+
+TEST_CASE("an activation block refuses a range source that it does not have") {
+  BlockRequest request;
+  request.output_width = 4;
+  const Json config = {{"adc", {{"range", "calibrated"}}}};
+  CHECK_THROWS_WITH(make_block("softmax", {config, "d.json: $.blocks.softmax"}, request),
+                    Catch::Contains("$.blocks.softmax.adc.range: an activation block has no calibration run"));
+}
