@@ -192,17 +192,19 @@ RowMajorMatrix NodalFactorisation::output_currents(const MatrixView& voltage_v) 
   return ports_.output_currents(voltage_v, lines_.idle_rows);
 }
 
-// The boundary's values give the eliminated nodes': L^T v = -C^T v_boundary, from the ports inwards.
+// L^T v = 0 over each panel, its boundary known: back substitution from the ports inwards.
 Eigen::VectorXd NodalFactorisation::node_voltages(const Eigen::VectorXd& row_voltage_v) const {
   Eigen::VectorXd voltage = Eigen::VectorXd::Zero(numbering_.nodes());
   voltage.segment(numbering_.row_port(0), numbering_.rows()) = row_voltage_v;
   for (auto panel = panels_.rbegin(); panel != panels_.rend(); ++panel) {
     const Eigen::Index count = panel->factor.cols();
-    const auto boundary = static_cast<Eigen::Index>(panel->boundary.size());
-    const Eigen::VectorXd known = voltage(panel->boundary);
-    Eigen::VectorXd eliminated = -(panel->factor.bottomRows(boundary).transpose() * known);
-    panel->factor.topRows(count).triangularView<Eigen::Lower>().transpose().solveInPlace(eliminated);
-    voltage.segment(panel->first, count) = eliminated;
+    Eigen::VectorXd front(panel->factor.rows());
+    front.tail(front.size() - count) = voltage(panel->boundary);
+    for (Eigen::Index k = count - 1; k >= 0; --k) {
+      const Eigen::Index below = front.size() - k - 1;
+      front[k] = -panel->factor.col(k).tail(below).dot(front.tail(below)) / panel->factor(k, k);
+    }
+    voltage.segment(panel->first, count) = front.head(count);
   }
   return voltage;
 }

@@ -29,7 +29,7 @@ struct NodeState {
 
 // One elimination kept for node voltages: node values follow from those of the boundary.
 struct EliminationPanel {
-  int first = 0;              // the eliminated nodes are [first, first + lower.cols())
+  int first = 0;              // the eliminated nodes are [first, first + factor.cols())
   std::vector<int> boundary;  // nodes, ascending
   Eigen::MatrixXd factor;     // [eliminated + boundary, eliminated]: L over the boundary's coupling
 };
