@@ -162,6 +162,7 @@ void multiply_heads(std::int64_t batches, std::int64_t heads, std::int64_t rows,
   });
 }
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a template argument cannot stand in parentheses.
 #define ZBPHW_KERNELS(T)                                                                                           \
   template void rms_norm<T>(std::int64_t, std::int64_t, T, const T*, const T*, T*, T*);                            \
   template void rms_norm_backward<T>(std::int64_t, std::int64_t, const T*, const T*, const T*, const T*, T*, T*);  \
@@ -171,6 +172,8 @@ void multiply_heads(std::int64_t batches, std::int64_t heads, std::int64_t rows,
   template void adamw<T>(std::int64_t, const AdamWStep&, const T*, T*, T*, T*);                                    \
   template void multiply_heads<T>(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, T,         \
                                   const HeadMatrices<const T>&, const HeadMatrices<const T>&, const HeadMatrices<T>&)
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 ZBPHW_KERNELS(float);
 ZBPHW_KERNELS(double);
