@@ -9,6 +9,10 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 
+# The BLAS that LibTorch is linked to. Its Fortran functions are called by name, so no header is needed; Debian's LibTorch
+# brings the library itself but not the link that a -dev package would.
+find_library(BLAS_LIBRARY NAMES blas libblas.so.3 openblas REQUIRED)
+
 # Headers of the libraries are system headers: their warnings are not ours to mend.
 add_library(zbphw_torch INTERFACE)
 # at::parallel_for is a header around an OpenMP pragma: without the flag it runs on one thread, and says nothing.

@@ -1,14 +1,18 @@
+#include <ATen/Dispatch.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_softmax.h>
 #include <ATen/ops/_softmax_backward_data.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
-#include <ATen/ops/silu_backward.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <limits>
 
 #include "training/cores_factory.hpp"
+#include "training/digital_kernels.hpp"
+#include "training/digital_ops.hpp"
 
 namespace zbphw {
 namespace {
@@ -33,18 +37,26 @@ struct CausalSoftmax : torch::autograd::Function<CausalSoftmax> {
   }
 };
 
-// Keeps the two inputs; silu is computed again on the way back, which costs less than keeping it.
+// Keeps the inputs and the sigmoid.
 struct SwiGlu : torch::autograd::Function<SwiGlu> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& gate, const at::Tensor& up) {
-    context->save_for_backward({gate, up});
-    return at::silu(gate).mul_(up);
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& any_gate, const at::Tensor& any_up) {
+    const at::Tensor gate = any_gate.contiguous(), up = any_up.contiguous();
+    const at::Tensor sigmoid = at::sigmoid(gate);
+    context->save_for_backward({gate, up, sigmoid});
+    return (sigmoid * gate).mul_(up);
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor& gate = saved[0];
-    const at::Tensor& up = saved[1];
-    return {at::silu_backward(gradients[0] * up, gate), at::silu(gate).mul_(gradients[0])};
+    const at::Tensor &gate = saved[0], &up = saved[1], &sigmoid = saved[2];
+    const at::Tensor grad = gradients[0].contiguous();
+    const at::Tensor grad_gate = at::empty_like(gate), grad_up = at::empty_like(up);
+    AT_DISPATCH_FLOATING_TYPES(gate.scalar_type(), "swiglu_backward", [&] {
+      kernels::swiglu_backward<scalar_t>(gate.numel(), gate.data_ptr<scalar_t>(), up.data_ptr<scalar_t>(),
+                                         sigmoid.data_ptr<scalar_t>(), grad.data_ptr<scalar_t>(),
+                                         grad_gate.data_ptr<scalar_t>(), grad_up.data_ptr<scalar_t>());
+    });
+    return {grad_gate, grad_up};
   }
 };
 
@@ -57,7 +69,7 @@ at::Tensor DigitalCores::softmax(const at::Tensor& scores, std::int64_t /*layer*
 }
 
 at::Tensor DigitalCores::swiglu(const at::Tensor& gate, const at::Tensor& up, std::int64_t /*layer*/) {
-  return SwiGlu::apply(gate, up);
+  return has_kernels(gate) ? SwiGlu::apply(gate, up) : at::silu(gate) * up;
 }
 
 }  // namespace zbphw

@@ -4,73 +4,31 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/log_softmax.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/nll_loss.h>
 #include <ATen/ops/outer.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
+#include <vector>
 
 namespace zbphw {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 // Reductions of half-width types are taken in float; float and double stay what they are.
 at::ScalarType statistics_type(const at::Tensor& x) {
   return x.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
 }
 
-// With r = 1 / sqrt(mean(x^2) + e) and y = gain * x r:
-//     dx = r (gain dy - x r^2 mean(x gain dy)),   dgain = sum over rows of dy x r
-struct RmsNorm : torch::autograd::Function<RmsNorm> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& gain, double epsilon) {
-    const at::Tensor wide = x.to(statistics_type(x));
-    const double width = static_cast<double>(x.size(-1));
-    const at::Tensor inverse = (wide.norm(2, {-1}, true).square_().div_(width).add_(epsilon)).rsqrt_();  // [..., 1]
-    context->save_for_backward({x, gain, inverse});
-    return (wide * inverse).mul_(gain).to(x.scalar_type());
-  }
-
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const at::Tensor& x = saved[0];
-    const at::Tensor& gain = saved[1];
-    const at::Tensor& inverse = saved[2];
-    const at::Tensor grad = gradients[0].to(inverse.scalar_type());
-    const at::Tensor normalised = x.to(inverse.scalar_type()) * inverse;
-    const at::Tensor scaled = grad * gain;
-    const at::Tensor along = (scaled * normalised).mean(-1, true);  // [..., 1]
-    const at::Tensor grad_x = (scaled - normalised * along).mul_(inverse).to(x.scalar_type());
-    const std::int64_t width = x.size(-1);
-    const at::Tensor grad_gain = (grad * normalised).reshape({-1, width}).sum(0).to(gain.scalar_type());
-    return {grad_x, grad_gain, at::Tensor()};
-  }
-};
-
-at::Tensor halves_swapped(const at::Tensor& x) {
-  const std::int64_t half = x.size(-1) / 2;
-  return at::cat({x.narrow(-1, half, half), x.narrow(-1, 0, half)}, -1);
+// x [B, T, C] -> [B, heads, T, C / heads]
+at::Tensor split_heads(const at::Tensor& x, std::int64_t heads) {
+  return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-// A rotation's transpose is the rotation by the negative angle.
-struct Rotate : torch::autograd::Function<Rotate> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& cosine,
-                            const at::Tensor& sine) {
-    context->save_for_backward({cosine, sine});
-    const at::Tensor wide = x.to(cosine.scalar_type());
-    return (wide * cosine).addcmul_(halves_swapped(wide), sine).to(x.scalar_type());
-  }
-
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const at::Tensor grad = gradients[0].to(saved[0].scalar_type());
-    const at::Tensor grad_x = (grad * saved[0]).addcmul_(halves_swapped(grad), saved[1], -1);
-    return {grad_x.to(gradients[0].scalar_type()), at::Tensor(), at::Tensor()};
-  }
-};
-
 }  // namespace
+
+bool has_kernels(const at::Tensor& x) {
+  return x.device().is_cpu() && (x.scalar_type() == at::kFloat || x.scalar_type() == at::kDouble);
+}
 
 at::Tensor linear_map(const at::Tensor& x, const at::Tensor& weight) {
   std::vector<std::int64_t> shape = x.sizes().vec();
@@ -78,8 +36,10 @@ at::Tensor linear_map(const at::Tensor& x, const at::Tensor& weight) {
   return x.reshape({-1, x.size(-1)}).mm(weight.t()).view(shape);
 }
 
-at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& gain, double epsilon) {
-  return RmsNorm::apply(x, gain, epsilon);
+at::Tensor rms_norm_by_tensors(const at::Tensor& x, const at::Tensor& gain, double epsilon) {
+  const at::Tensor wide = x.to(statistics_type(x));
+  const at::Tensor inverse = (wide.square().mean(-1, true) + epsilon).rsqrt();
+  return (wide * inverse * gain).to(x.scalar_type());
 }
 
 RotaryTable rotary_table(std::int64_t length, std::int64_t width, double theta, const at::TensorOptions& options) {
@@ -87,13 +47,27 @@ RotaryTable rotary_table(std::int64_t length, std::int64_t width, double theta, 
   const at::Tensor pair = at::arange(0, width, 2, exact);
   const at::Tensor frequency = (pair * (-std::log(theta) / static_cast<double>(width))).exp();
   const at::Tensor angle = at::outer(at::arange(length, exact), frequency);  // [T, width / 2]
-  const at::Tensor sine = angle.sin();
-  return {at::cat({angle.cos(), angle.cos()}, 1).to(options), at::cat({-sine, sine}, 1).to(options)};
+  return {angle.cos().to(options), angle.sin().to(options)};
 }
 
-at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
-  const std::int64_t length = x.size(-2);
-  return Rotate::apply(x, table.cosine.narrow(0, 0, length), table.sine.narrow(0, 0, length));
+at::Tensor rotate_by_tensors(const at::Tensor& x, std::int64_t heads, const RotaryTable& table) {
+  const std::int64_t length = x.size(1);
+  const std::int64_t half = x.size(2) / heads / 2;
+  const at::Tensor wide = x.view({x.size(0), length, heads, 2 * half}).to(table.cosine.scalar_type());
+  const at::Tensor first = wide.narrow(-1, 0, half);
+  const at::Tensor second = wide.narrow(-1, half, half);
+  const at::Tensor cosine = table.cosine.narrow(0, 0, length).unsqueeze(1);  // [T, 1, width / 2]
+  const at::Tensor sine = table.sine.narrow(0, 0, length).unsqueeze(1);
+  const at::Tensor rotated = at::cat({first * cosine - second * sine, second * cosine + first * sine}, -1);
+  return rotated.to(x.scalar_type()).view(x.sizes());
+}
+
+at::Tensor head_scores_by_tensors(const at::Tensor& query, const at::Tensor& key, std::int64_t heads, double factor) {
+  return at::matmul(split_heads(query, heads) * factor, split_heads(key, heads).transpose(-2, -1));
+}
+
+at::Tensor head_mixtures_by_tensors(const at::Tensor& weights, const at::Tensor& value) {
+  return at::matmul(weights, split_heads(value, weights.size(1))).transpose(1, 2).reshape(value.sizes());
 }
 
 at::Tensor cross_entropy_sum(const at::Tensor& logits, const at::Tensor& targets) {

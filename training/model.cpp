@@ -4,7 +4,6 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/matmul.h>
 
 #include <cmath>
 
@@ -89,26 +88,22 @@ at::Tensor Model::forward(const at::Tensor& tokens, NonlinearCores& cores) const
 
 at::Tensor Model::attention(const at::Tensor& x, const LayerParameters& layer, std::int64_t index,
                             NonlinearCores& cores) const {
-  at::Tensor query = split_heads(rms_norm(linear_map(x, layer.query), layer.query_gain, norm_epsilon));
-  at::Tensor key = split_heads(rms_norm(linear_map(x, layer.key), layer.key_gain, norm_epsilon));
-  const at::Tensor value = split_heads(linear_map(x, layer.value));
+  at::Tensor query = rms_norm(linear_map(x, layer.query), layer.query_gain, norm_epsilon);
+  at::Tensor key = rms_norm(linear_map(x, layer.key), layer.key_gain, norm_epsilon);
+  const at::Tensor value = linear_map(x, layer.value);
   if (config_.positions == Positions::rope) {
-    query = rotate(query, rotary_);
-    key = rotate(key, rotary_);
+    query = rotate(query, config_.heads, rotary_);
+    key = rotate(key, config_.heads, rotary_);
   }
   const double scale = 1 / std::sqrt(static_cast<double>(config_.head_width()));
-  const at::Tensor scores = at::matmul(query * scale, key.transpose(-2, -1));  // S [B, H, T, T]
-  const at::Tensor mixed = at::matmul(cores.softmax(scores, index), value);    // A V [B, H, T, C / H]
-  return linear_map(mixed.transpose(1, 2).reshape(x.sizes()), layer.output);
+  const at::Tensor scores = head_scores(query, key, config_.heads, scale);         // S [B, H, T, T]
+  const at::Tensor mixtures = head_mixtures(cores.softmax(scores, index), value);  // A V [B, T, C]
+  return linear_map(mixtures, layer.output);
 }
 
 at::Tensor Model::feed_forward(const at::Tensor& x, const LayerParameters& layer, std::int64_t index,
                                NonlinearCores& cores) const {
   return linear_map(cores.swiglu(linear_map(x, layer.gate), linear_map(x, layer.up), index), layer.down);
-}
-
-at::Tensor Model::split_heads(const at::Tensor& x) const {
-  return x.view({x.size(0), x.size(1), config_.heads, config_.head_width()}).transpose(1, 2);
 }
 
 std::vector<NamedParameter> Model::parameters() const {

@@ -56,7 +56,6 @@ class Model {
                        NonlinearCores& cores) const;
   at::Tensor feed_forward(const at::Tensor& x, const LayerParameters& layer, std::int64_t index,
                           NonlinearCores& cores) const;
-  at::Tensor split_heads(const at::Tensor& x) const;
 
   ModelConfig config_;
   at::Tensor embedding_;  // [V, C]
