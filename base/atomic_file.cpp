@@ -24,6 +24,7 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view bytes) {
+  if (bytes.empty()) return;  // an empty view may have no address, which fwrite must not be given
   if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("cannot be written");
 }
 

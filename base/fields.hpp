@@ -34,7 +34,7 @@ struct Range {
   bool high_open = false;
 
   bool contains(double value) const;
-  std::string text() const;  // "from 0 to 1", "above 0", "at least 1", "any finite number"
+  std::string text() const;  // "from 0 to 1", "above 0", "of at least 1", "that is finite"
 };
 
 Range any_number();

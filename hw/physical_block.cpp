@@ -72,7 +72,9 @@ ProbeReadout probe_by_queries(PhysicalBlock& block, const ProbeRequest& request)
     const PairDifference pair = query_pair(block, sequence, step, k);
     const at::Tensor response = (request.cotangent * pair.values).sum(1, true) / (2 * amplitude);
     result.responses.select(1, k).copy_(response.squeeze(1));
-    result.estimate += response * pair.applied / (2 * amplitude);
+    // The probe as the DAC produced it: a response holds applied_j v_j, so each estimate is divided by it.
+    const at::Tensor applied = pair.applied / (2 * amplitude);
+    result.estimate += at::where(applied != 0, response / applied, at::zeros_like(applied));
   }
   result.estimate /= static_cast<double>(request.probes);
   return result;

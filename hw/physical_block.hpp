@@ -78,7 +78,8 @@ struct ProbeRequest {
 struct ProbeReadout {
   // [rows, probes]: cotangent . [y(x + rho u_k) - y(x - rho u_k)] / (2 rho_row)
   at::Tensor responses;
-  // [rows, input_width]: (1 / probes) sum_k responses_k * u_k, with u_k as the DAC produced it
+  // [rows, input_width]: (1 / probes) sum_k responses_k / u_k, with u_k as the DAC produced it: +-1, smaller where the
+  // input was clipped; 0 for an input that was not moved
   at::Tensor estimate;
 };
 

@@ -20,7 +20,7 @@ enum class Phase { train, validation };
 struct Pass {
   std::int64_t step = 0;
   Phase phase = Phase::train;
-  std::int64_t micro_batch = 0;  // within the step, or within the validation span
+  std::int64_t first_sequence = 0;  // of this pass, within the step's batch or the validation span
 };
 
 class NonlinearCores {

@@ -78,7 +78,7 @@ struct PhysicalCores::Kind {
     const RawConfig config{section(device_blocks, name), device_blocks.where + "." + name};
     const std::uint64_t chip_seed = request.seed;
     for (std::int64_t layer = 0; layer < layers; ++layer) {
-      request.seed = mix64(chip_seed + static_cast<std::uint64_t>(layer));
+      request.seed = mix64(mix64(chip_seed) + static_cast<std::uint64_t>(layer));
       blocks.push_back(make_block(name, config, request));
     }
     estimator->queries_per_row(blocks.front()->spec());  // an estimator that does not fit the block says so now
@@ -107,17 +107,18 @@ PhysicalCores::~PhysicalCores() = default;
 
 void PhysicalCores::begin_pass(const Pass& pass) { pass_ = pass; }
 
-at::Tensor PhysicalCores::call(Kind& kind, const at::Tensor& point, std::int64_t layer) {
+at::Tensor PhysicalCores::call(Kind& kind, const at::Tensor& point, std::int64_t sequences, std::int64_t layer) {
   const auto call = c10::make_intrusive<PhysicalCall>();
   call->block = kind.blocks[static_cast<std::size_t>(layer)].get();
   call->estimator = kind.estimator.get();
   const bool audited = config_.audit_every_steps > 0 && pass_.step % config_.audit_every_steps == 0;
   call->audit = audited ? &kind.audit : nullptr;
-  call->seed = seed_;
+  // Kinds draw probes of their own: a score row and a token of one number must not share signs.
+  call->seed = mix64(seed_ ^ stream_id(call->block->spec().name));
   // Training and validation passes of one step are different uses of the block.
   call->slot.step = static_cast<std::uint32_t>(2 * pass_.step + (pass_.phase == Phase::validation ? 1 : 0));
   call->slot.block = static_cast<std::uint32_t>(layer);
-  call->slot.first_row = static_cast<std::uint32_t>(pass_.micro_batch * point.size(0));
+  call->slot.first_row = static_cast<std::uint32_t>(pass_.first_sequence * (point.size(0) / sequences));
   return PhysicalFunction::apply(point, call);
 }
 
@@ -128,12 +129,12 @@ at::Tensor PhysicalCores::softmax(const at::Tensor& scores, std::int64_t layer) 
     throw config_error("score core", "scores have shape " + shape.str() + "; a chip's rows are " +
                                          std::to_string(shape_.context_tokens) + " wide");
   }
-  return call(*softmax_, scores.reshape({-1, shape_.context_tokens}), layer).view(scores.sizes());
+  return call(*softmax_, scores.reshape({-1, shape_.context_tokens}), scores.size(0), layer).view(scores.sizes());
 }
 
 at::Tensor PhysicalCores::swiglu(const at::Tensor& gate, const at::Tensor& up, std::int64_t layer) {
   const at::Tensor point = at::cat({gate, up}, -1).view({-1, 2 * shape_.gate_width});
-  return call(*swiglu_, point, layer).view(gate.sizes());
+  return call(*swiglu_, point, gate.size(0), layer).view(gate.sizes());
 }
 
 Meter PhysicalCores::meter() const {

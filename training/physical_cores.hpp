@@ -49,7 +49,8 @@ class PhysicalCores : public NonlinearCores {
  private:
   struct Kind;  // one kind of block: its estimator, its audit, a block for each layer
 
-  at::Tensor call(Kind& kind, const at::Tensor& point, std::int64_t layer);
+  // point: the rows of `sequences` sequences, one after the other.
+  at::Tensor call(Kind& kind, const at::Tensor& point, std::int64_t sequences, std::int64_t layer);
 
   CoresShape shape_;
   ZbpConfig config_;

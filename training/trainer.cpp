@@ -116,13 +116,13 @@ void Trainer::stop_when_hopeless(const std::string& skipped_because) {
 double Trainer::forward_backward(std::int64_t update_tokens) {
   const std::int64_t per_pass = config_.batch.sequences_per_pass;
   double sum = 0;
-  for (std::int64_t row = 0, pass = 0; row < config_.batch.sequences; row += per_pass, ++pass) {
+  for (std::int64_t row = 0; row < config_.batch.sequences; row += per_pass) {
     const std::int64_t rows = std::min(per_pass, config_.batch.sequences - row);
     const std::int64_t used = update_tokens - row * config_.model.context_tokens;
     if (used <= 0) break;
     const Batch batch = batches_.rows(position_.step, row, rows);
     mask_targets(batch.targets, used);
-    cores_.begin_pass({position_.step, Phase::train, pass});
+    cores_.begin_pass({position_.step, Phase::train, row});
     const at::Tensor loss = cross_entropy_sum(model_.forward(batch.tokens, cores_), batch.targets);
     (loss / static_cast<double>(update_tokens)).backward();
     sum += loss.item<double>();
@@ -135,7 +135,7 @@ void Trainer::validate() {
   double sum = 0;
   for (std::int64_t i = 0; i < validation_batches_.count(); ++i) {
     const Batch batch = validation_batches_.at(i);
-    cores_.begin_pass({position_.step, Phase::validation, i});
+    cores_.begin_pass({position_.step, Phase::validation, i * config_.batch.sequences_per_pass});
     sum += cross_entropy_sum(model_.forward(batch.tokens, cores_), batch.targets).item<double>();
   }
   const double loss = sum / static_cast<double>(validation_batches_.tokens());

@@ -5,7 +5,7 @@ namespace zbphw {
 ZbpConfig::ZbpConfig() {
   score_core.amplitude = 0.5;  // large enough for 8-bit readout, small enough for the curvature of a peaked row
   gate.name = "wired";
-  gate.amplitude = 0.25;  // its curvature and 8-bit readout together err by about 2 % on the default device
+  gate.amplitude = 0.25;  // where curvature and 8-bit readout are both small on the default device
 }
 
 void describe(Fields& f, ZbpConfig& c) {

@@ -1,8 +1,7 @@
 #include "hw/blocks/activation_block.hpp"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <atomic>
@@ -70,18 +69,18 @@ ActivationBlock::RowRange ActivationBlock::range_of(const float* point, std::int
   }
   RowRange range;
   range.dac = resolve(config_.dac, range_top(config_.dac, extent.largest_magnitude, range_margin));
-  range.shift = extent.largest + static_cast<float>(range_margin);
+  const std::size_t padded = buffers.size() / 4;
+  float* in = buffers.data() + 2 * padded;
+  row_kernels().convert_row(range.dac, inputs, point, in);
+  // From the driven values, not the wanted ones: a DAC that clips may leave them far apart.
+  const auto margin = static_cast<float>(range_margin);
+  range.shift = row_kernels().extent(inputs, in).largest + margin;
   if (config_.adc.range == RangeSource::fixed) {
     range.full_scale = static_cast<float>(config_.adc.full_scale);
     return range;
   }
-  const std::size_t padded = buffers.size() / 4;
-  float* in = buffers.data() + 2 * padded;
-  float* out = buffers.data() + 3 * padded;
-  row_kernels().convert_row(range.dac, inputs, point, in);
-  transfer(inputs, range.shift, in, out);
-  const float peak = row_kernels().extent(read_outputs(row), out).largest_magnitude;
-  range.full_scale = static_cast<float>(range_top(config_.adc, peak, 0));
+  const float reach = output_reach(inputs, read_outputs(row), range.shift, margin, in, in + padded);
+  range.full_scale = static_cast<float>(range_top(config_.adc, reach, 0));
   return range;
 }
 
@@ -96,7 +95,9 @@ ReadChain ActivationBlock::chain_at(const RowRange& range, double since_calibrat
 }
 
 double ActivationBlock::since_calibration_s(const QuerySlot& slot, double start_s, std::int64_t row) const {
-  const std::int64_t turn = row / config_.chip.parallel_rows;
+  // A sequence that starts now starts with its own first row; a start that the caller gives is that of row 0.
+  const std::int64_t place = slot.start_s < 0 ? row - static_cast<std::int64_t>(slot.first_row) : row;
+  const std::int64_t turn = place / config_.chip.parallel_rows;
   const double time_s = start_s + static_cast<double>(turn) * slot.queries_per_row * latency_s_;
   return std::fmod(time_s, config_.drift.calibration_period_s);
 }
@@ -147,7 +148,26 @@ ActivationBlock::Saturation ActivationBlock::query_row(const QueryBatch& batch, 
   return saturated;
 }
 
+void ActivationBlock::check_request(const QuerySlot& slot, const at::Tensor& rows, const at::Tensor& as_many,
+                                    const char* what) const {
+  if (rows.size(0) != as_many.size(0)) {
+    throw config_error("block " + spec_.name, std::string(what) + " has " + std::to_string(as_many.size(0)) +
+                                                  " rows for " + std::to_string(rows.size(0)) + " queried ones");
+  }
+  const double addresses = (double(slot.first_row) + double(rows.size(0))) * ((slot.queries_per_row + 1) / 2);
+  if (addresses > 0x1p32) {
+    throw config_error("block " + spec_.name,
+                       "one step asks for more queries than noise can be addressed for (2^33); use "
+                       "fewer rows or probes a step");
+  }
+}
+
 Readout ActivationBlock::query_exact(const QueryBatch& batch) {
+  if (batch.inputs.dim() != 2 || batch.inputs.size(1) != spec_.input_width ||
+      !batch.inputs.isfinite().all().item<bool>()) {
+    throw config_error("block " + spec_.name,
+                       "the inputs must be finite and [rows, " + std::to_string(spec_.input_width) + "]");
+  }
   const at::Tensor inputs = batch.inputs.detach().contiguous();
   const std::int64_t rows = inputs.size(0);
   Readout readout{at::zeros({rows, spec_.output_width}, at::kDouble), inputs};
@@ -164,6 +184,7 @@ Readout ActivationBlock::query(const QueryBatch& batch) {
   const at::Tensor inputs = checked(batch.inputs, spec_.input_width, "the inputs");
   const at::Tensor points =
       batch.range_point.defined() ? checked(batch.range_point, spec_.input_width, "the range point") : inputs;
+  check_request(batch.slot, inputs, points, "the range point");
   const std::int64_t rows = inputs.size(0);
   Readout readout{at::zeros({rows, spec_.output_width}, at::kFloat), at::zeros({rows, spec_.input_width}, at::kFloat)};
   const float* input = inputs.data_ptr<float>();

@@ -31,7 +31,7 @@ class ActivationBlock : public PhysicalBlock {
   }
 
  protected:
-  // The core: `in` has the row's driven inputs (beyond them zeros, to whole lanes), `out` takes the outputs (padded).
+  // The core: `in` has the row's driven inputs, `out` takes the outputs; both have room to whole lanes, of any content.
   // `shift` is near the largest input: what a core that exponentiates may subtract first.
   virtual void transfer(std::int64_t inputs, float shift, const float* in, float* out) const = 0;
   // The same in fp64 and plain loops: what an ideal block answers to fp64 inputs, and the reference of the fp32
@@ -39,6 +39,11 @@ class ActivationBlock : public PhysicalBlock {
   virtual void transfer_exact(std::int64_t inputs, const double* in, double* out) const = 0;
 
   // A row is named by its number in the run (slot.first_row + its place in the batch) throughout.
+  // The largest magnitude that an output reaches when each input of `in` may move by `margin`: what an ADC range that
+  // is held through a probe sequence has to cover. `in` may be overwritten; `spare` is a padded row.
+  virtual float output_reach(std::int64_t inputs, std::int64_t outputs, float shift, float margin, float* in,
+                             float* spare) const = 0;
+
   // Inputs and outputs that a row drives and reads.
   std::int64_t driven_inputs(std::int64_t row) const;
   std::int64_t read_outputs(std::int64_t row) const;
@@ -70,6 +75,9 @@ class ActivationBlock : public PhysicalBlock {
 
   // `inputs` as contiguous fp32 [rows, input_width]. Throws a config Error naming both shapes.
   at::Tensor checked(const at::Tensor& tensor, std::int64_t width, const char* what) const;
+  // Throws a config Error when two tensors of one request have different numbers of rows, or when there are more
+  // queries than the 32 bits of a noise address can tell apart.
+  void check_request(const QuerySlot& slot, const at::Tensor& rows, const at::Tensor& as_many, const char* what) const;
 
  private:
   Readout query_exact(const QueryBatch& batch);

@@ -28,6 +28,14 @@ class SoftmaxBlock final : public ActivationBlock {
     row_kernels().softmax_row(inputs, shift, in, out);
   }
 
+  // A probability rises most when its own score rises and the others fall as often as not: by e^rho / cosh(rho).
+  float output_reach(std::int64_t inputs, std::int64_t outputs, float shift, float margin, float* in,
+                     float* spare) const override {
+    row_kernels().softmax_row(inputs, shift, in, spare);
+    const float peak = row_kernels().extent(outputs, spare).largest_magnitude;
+    return std::min(1.0F, peak * std::exp(margin) / std::cosh(margin));
+  }
+
   void transfer_exact(std::int64_t inputs, const double* in, double* out) const override {
     const double largest = *std::max_element(in, in + inputs);
     double sum = 0;
@@ -70,15 +78,16 @@ ProbeReadout SoftmaxBlock::probe(const ProbeRequest& request) {
   const std::int64_t width = spec().input_width;
   const at::Tensor points = checked(request.point, width, "the point");
   const at::Tensor cotangents = checked(request.cotangent, width, "the cotangent");
+  ProbeRequest sequence = request;
+  sequence.slot.queries_per_row = static_cast<std::uint32_t>(2 * request.probes);
+  sequence.slot.query_in_row = 0;
+  check_request(sequence.slot, points, cotangents, "the cotangent");
   const at::Tensor amplitudes = realised_amplitude(*this, request);
   const std::int64_t rows = points.size(0);
   ProbeReadout readout{at::empty({rows, request.probes}, at::kFloat), at::zeros({rows, width}, at::kFloat)};
   float* responses = readout.responses.data_ptr<float>();
   float* estimate = readout.estimate.data_ptr<float>();
 
-  ProbeRequest sequence = request;
-  sequence.slot.queries_per_row = static_cast<std::uint32_t>(2 * request.probes);
-  sequence.slot.query_in_row = 0;
   const double start_s = sequence_start_s(sequence.slot);
   std::atomic<std::int64_t> saturated_inputs{0};
   std::atomic<std::int64_t> saturated_outputs{0};

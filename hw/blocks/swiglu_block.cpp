@@ -17,6 +17,16 @@ class SwigluBlock final : public ActivationBlock {
     row_kernels().swiglu_row(inputs / 2, in, out);
   }
 
+  // |silu(a)| grows with |a| on the side where it is larger, so the reach is at |a| + rho, |b| + rho.
+  float output_reach(std::int64_t inputs, std::int64_t outputs, float, float margin, float* in,
+                     float* spare) const override {
+    if (margin > 0) {
+      for (std::int64_t j = 0; j < inputs; ++j) in[j] = std::fabs(in[j]) + margin;
+    }
+    row_kernels().swiglu_row(inputs / 2, in, spare);
+    return row_kernels().extent(outputs, spare).largest_magnitude;
+  }
+
   void transfer_exact(std::int64_t inputs, const double* in, double* out) const override {
     const std::int64_t width = inputs / 2;
     for (std::int64_t j = 0; j < width; ++j) out[j] = in[j] / (1 + std::exp(-in[j])) * in[width + j];

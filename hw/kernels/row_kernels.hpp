@@ -35,7 +35,7 @@ struct ReadChain {
   const float* ramp = nullptr;  // offset ramp of each output, fraction of full scale a second; null: none
   Quantiser adc;
 
-  bool exact() const { return sigma == 0 && ramp == nullptr && adc.ideal; }
+  bool exact() const { return gain == 1 && sigma == 0 && ramp == nullptr && adc.ideal; }
 };
 
 // Two queries that are neighbours in time share one address: their normal values are a Box-Muller pair (words 0 and 1),

@@ -40,7 +40,10 @@ struct ProbeScratch {
 
 // Whether both sides need no device at all: then exp(x +- rho) = exp(x) (cosh rho +- sinh rho) makes every probe two
 // signed sums over the row.
-inline bool takes_exact_path(const SoftmaxProbeRow& row) { return row.chain.exact() && row.dac.ideal; }
+// Beyond rho = 2 the difference of cosh and sinh would lose digits.
+inline bool takes_exact_path(const SoftmaxProbeRow& row) {
+  return row.chain.exact() && row.dac.ideal && row.amplitude <= 2.0F;
+}
 
 void exact_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   alignas(64) float sums[2][lanes] = {};
@@ -69,7 +72,7 @@ void exact_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
     const float odd_dot = sinh_rho * lane_sum(odd[1]);
     const float plus = (even_dot + odd_dot) / (even_sum + odd_sum);
     const float minus = (even_dot - odd_dot) / (even_sum - odd_sum);
-    row.responses[k] = row.chain.gain * (plus - minus) / (2.0F * row.amplitude);
+    row.responses[k] = (plus - minus) / (2.0F * row.amplitude);
   }
 }
 
@@ -133,7 +136,10 @@ void accumulate_estimate(const SoftmaxProbeRow& row, const ProbeScratch& s) {
     }
   }
   const float mean = 1.0F / static_cast<float>(row.probes);
-  for (std::int64_t j = 0; j < row.length; ++j) row.estimate[j] = s.estimate[j] * mean * s.applied[j];
+  for (std::int64_t j = 0; j < row.length; ++j) {
+    // A response holds applied_j v_j, so the estimate is divided by it. An input that was not moved tells nothing.
+    row.estimate[j] = s.applied[j] > 0.0F ? s.estimate[j] * mean / s.applied[j] : 0.0F;
+  }
 }
 
 void softmax_probe_row(SoftmaxProbeRow& row) {

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "training/digital_ops.hpp"
@@ -69,6 +70,25 @@ TEST_CASE("a model's gradient is the same when its blocks resume from a saved st
   CHECK(second.state() == first.state());
   CHECK(at::cat(gradients(first, at::kFloat)).equal(at::cat(gradients(second, at::kFloat))));
   CHECK(second.state() == first.state());
+}
+
+TEST_CASE("cutting a batch into unequal passes changes no query's noise") {
+  const ModelConfig config = tiny_model();
+  const Model model(config, 1);
+  const at::Tensor tokens = (at::arange(5 * 6, at::kLong) * 7 % 11).view({5, 6});
+  const auto logits = [&](std::int64_t per_pass) {
+    // Noise alone, no drift: time does depend on how passes are cut.
+    const Json noise = {{"read_noise_fraction", 0.01}};
+    PhysicalCores cores({{{"softmax", noise}, {"swiglu", noise}}, "test: $.blocks"}, shape_of(config), ZbpConfig(),
+                        Fidelity::noisy, 1);
+    std::vector<at::Tensor> parts;
+    for (std::int64_t first = 0; first < 5; first += per_pass) {
+      cores.begin_pass({3, Phase::train, first});
+      parts.push_back(model.forward(tokens.narrow(0, first, std::min<std::int64_t>(per_pass, 5 - first)), cores));
+    }
+    return at::cat(parts);
+  };
+  CHECK(at::allclose(logits(5), logits(2), 1e-5, 1e-5));
 }
 
 TEST_CASE("the meter counts forward and probe queries of every layer") {

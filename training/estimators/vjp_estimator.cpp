@@ -9,7 +9,7 @@ namespace zbphw {
 void describe(Fields& f, EstimatorConfig& c) {
   f.text("estimator", c.name, "rademacher, orthogonal or wired");
   f.integer("probes", c.probes, between(1, 1 << 20), "n: central pairs of queries for each row");
-  f.number("amplitude", c.amplitude, above(0), "rho: size of the perturbation, in the block's input units");
+  f.number("amplitude", c.amplitude, above_up_to(0, 32), "rho: size of the perturbation, in the block's input units");
 }
 
 std::unique_ptr<VjpEstimator> make_estimator(const EstimatorConfig& config, const std::string& where) {
