@@ -21,9 +21,7 @@ constexpr std::int64_t rows_per_task = 8;
 int code_bits(const Bits& bits) { return bits.value_or(16); }
 
 double largest_magnitude(const float* values, std::int64_t count) {
-  float largest = 0;
-  for (std::int64_t j = 0; j < count; ++j) largest = std::max(largest, std::abs(values[j]));
-  return largest;
+  return row_kernels().extent(count, values).largest_magnitude;
 }
 
 // The same steps without ends that anything reaches: the codes go on for eight ranges on both sides.
@@ -62,7 +60,7 @@ CrossbarLinear::CrossbarLinear(const CrossbarConfig& config, const CrossbarReque
   const std::int64_t adcs = (request.outputs + config_.chip.adc.columns_per_adc - 1) / config_.chip.adc.columns_per_adc;
   saturated_by_adc_.assign(arrays_.groups().size(), std::vector<std::int64_t>(static_cast<std::size_t>(adcs)));
   adc_full_scale_.assign(arrays_.groups().size(), config_.adc.full_scale);
-  calibration_inputs_ = normal_inputs(config_.calibration_queries, request.inputs, seed_);
+  calibration_inputs_ = checked(normal_inputs(config_.calibration_queries, request.inputs, seed_), "calibration");
   clock_s_ = first_time_s();
   latency_s_ = query_timing(config_.chip, query_shape()).latency_s();
 }
@@ -86,7 +84,7 @@ void CrossbarLinear::program(const at::Tensor& weights) {
   clock_s_ = first_time_s();
   reference_signal_ = 0;
   load_state(clock_s_);
-  calibrate(calibration_inputs_);
+  calibrate(calibration_inputs_.values);
 }
 
 void CrossbarLinear::calibrate(const at::Tensor& inputs) {
@@ -94,10 +92,10 @@ void CrossbarLinear::calibrate(const at::Tensor& inputs) {
   const double now_s = arrays_.loaded_s();
   if (now_s != first_time_s()) load_state(first_time_s());
   if (config_.dac.range == RangeSource::calibrated) {
-    calibrated_dac_top_ =
-        config_.dac.headroom * largest_magnitude(calibration_inputs_.data_ptr<float>(), calibration_inputs_.numel());
+    const std::vector<float>& largest = calibration_inputs_.largest;
+    calibrated_dac_top_ = config_.dac.headroom * *std::max_element(largest.begin(), largest.end());
   }
-  const Drive driven = drive(calibration_inputs_, calibration_inputs_, 0);
+  const Drive driven = drive(calibration_inputs_.values, calibration_inputs_, 0);
   for (std::size_t g = 0; config_.adc.range == RangeSource::calibrated && g < adc_full_scale_.size(); ++g) {
     const ArrayGroup& group = arrays_.groups()[g];
     double largest = 0;
@@ -120,7 +118,7 @@ void CrossbarLinear::calibrate(const at::Tensor& inputs) {
 double CrossbarLinear::calibration_signal() const {
   double signal = 0;
   for (const ArrayGroup& group : arrays_.groups()) {
-    const at::Tensor inputs = calibration_inputs_.narrow(1, group.first_input, group.inputs);
+    const at::Tensor inputs = calibration_inputs_.values.narrow(1, group.first_input, group.inputs);
     signal += group.slice_weight * at::mm(inputs, group.current_us).abs().sum(at::kDouble).item<double>();
   }
   return signal;
@@ -151,24 +149,27 @@ void CrossbarLinear::set_effects(const CrossbarEffects& effects) {
   effects_ = effects;
 }
 
-at::Tensor CrossbarLinear::checked(const at::Tensor& tensor, const char* what) const {
+CrossbarLinear::PortRows CrossbarLinear::checked(const at::Tensor& tensor, const char* what) const {
   if (tensor.dim() != 2 || tensor.size(1) != spec_.input_width || tensor.size(0) == 0) {
     std::ostringstream shape;
     shape << what << " of shape " << tensor.sizes() << "; expected [rows, " << spec_.input_width
           << "] with at least one row";
     throw config_error("block " + spec_.name, shape.str());
   }
-  const at::Tensor values = tensor.detach().to(at::kCPU, at::kFloat).contiguous();
-  const float* value = values.data_ptr<float>();
-  for (std::int64_t k = 0; k < values.numel(); ++k) {
-    if (std::isfinite(value[k])) continue;
-    throw numerical_error("block " + spec_.name, "input " + std::to_string(k % spec_.input_width) + " of query " +
-                                                     std::to_string(k / spec_.input_width) + " is not finite");
+  PortRows rows{tensor.detach().to(at::kCPU, at::kFloat).contiguous(), {}};
+  for (std::int64_t r = 0; r < rows.values.size(0); ++r) {
+    const float* row = rows.values.data_ptr<float>() + r * spec_.input_width;
+    const RowExtent extent = row_kernels().extent(spec_.input_width, row);
+    rows.largest.push_back(extent.largest_magnitude);
+    if (extent.finite) continue;
+    const float* bad = std::find_if(row, row + spec_.input_width, [](float v) { return !std::isfinite(v); });
+    throw numerical_error("block " + spec_.name,
+                          "input " + std::to_string(bad - row) + " of query " + std::to_string(r) + " is not finite");
   }
-  return values;
+  return rows;
 }
 
-double CrossbarLinear::dac_top(const float* point, double margin) const {
+double CrossbarLinear::dac_top(double largest, double margin) const {
   switch (config_.dac.range) {
     case RangeSource::fixed:
       return config_.dac.full_scale;
@@ -177,20 +178,20 @@ double CrossbarLinear::dac_top(const float* point, double margin) const {
     case RangeSource::per_input:
       break;
   }
-  return (largest_magnitude(point, spec_.input_width) + margin) * config_.dac.headroom;
+  return (largest + margin) * config_.dac.headroom;
 }
 
 Quantiser CrossbarLinear::dac_at(double top) const {
   return quantiser_of(config_.dac, top, effects_.dac, effects_.saturation);
 }
 
-CrossbarLinear::Drive CrossbarLinear::drive(const at::Tensor& inputs, const at::Tensor& points, double margin) const {
+CrossbarLinear::Drive CrossbarLinear::drive(const at::Tensor& inputs, const PortRows& points, double margin) const {
   Drive result;
   result.applied = at::empty_like(inputs);
   at::Tensor coded = effects_.dac || config_.input_slice_bits == 0 ? result.applied : at::empty_like(inputs);
   for (std::int64_t r = 0; r < inputs.size(0); ++r) {
     const std::int64_t first = r * spec_.input_width;
-    result.tops.push_back(dac_top(points.data_ptr<float>() + first, margin));
+    result.tops.push_back(dac_top(points.largest[r], margin));
     const float* input = inputs.data_ptr<float>() + first;
     result.saturated += row_kernels().convert_row(dac_at(result.tops.back()), spec_.input_width, input,
                                                   result.applied.data_ptr<float>() + first);
@@ -259,11 +260,11 @@ std::int64_t CrossbarLinear::read_group(std::size_t group, std::size_t input_sli
 
 Readout CrossbarLinear::query(const QueryBatch& batch) {
   if (!arrays_.programmed()) throw device_error("block " + spec_.name, "was asked before it was programmed");
-  const at::Tensor inputs = checked(batch.inputs, "inputs");
-  const at::Tensor points = batch.range_point.defined() ? checked(batch.range_point, "the range point") : inputs;
+  const PortRows inputs = checked(batch.inputs, "inputs");
+  const PortRows points = batch.range_point.defined() ? checked(batch.range_point, "the range point") : inputs;
   const double now_s = batch.slot.start_s < 0 ? clock_s_ : batch.slot.start_s;
   renew_state(now_s, config_.state_refresh_s);
-  const Drive driven = drive(inputs, points, batch.range_margin);
+  const Drive driven = drive(inputs.values, points, batch.range_margin);
   std::int64_t saturated_outputs = 0;
   Readout readout;
   readout.applied = driven.applied;
@@ -283,7 +284,7 @@ Readout CrossbarLinear::query(const QueryBatch& batch) {
     }
   }
   readout.values.mul_(arrays_.weight_per_us() * drift_scale_);
-  book(inputs.size(0), driven.saturated, saturated_outputs);
+  book(inputs.values.size(0), driven.saturated, saturated_outputs);
   return readout;
 }
 
@@ -301,19 +302,19 @@ void CrossbarLinear::book(std::int64_t rows, std::int64_t saturated_inputs, std:
 }
 
 at::Tensor CrossbarLinear::dac_step(const at::Tensor& range_point, double range_margin, std::int64_t) const {
-  const at::Tensor points = checked(range_point, "the range point");
-  at::Tensor steps = at::empty({points.size(0)}, at::kFloat);
-  for (std::int64_t r = 0; r < points.size(0); ++r) {
-    const double top = dac_top(points.data_ptr<float>() + r * spec_.input_width, range_margin);
+  const PortRows points = checked(range_point, "the range point");
+  at::Tensor steps = at::empty({points.values.size(0)}, at::kFloat);
+  for (std::int64_t r = 0; r < points.values.size(0); ++r) {
+    const double top = dac_top(points.largest[r], range_margin);
     steps.data_ptr<float>()[r] = dac_at(top).step;
   }
   return steps;
 }
 
 at::Tensor CrossbarLinear::readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t) {
-  const at::Tensor points = checked(range_point, "the range point");
-  const Drive driven = drive(points, points, range_margin);
-  at::Tensor total = at::zeros({points.size(0), spec_.output_width}, at::kFloat);
+  const PortRows points = checked(range_point, "the range point");
+  const Drive driven = drive(points.values, points, range_margin);
+  at::Tensor total = at::zeros({points.values.size(0), spec_.output_width}, at::kFloat);
   for (std::size_t s = 0; s < driven.slices.values.size(); ++s) {
     for (std::size_t g = 0; g < arrays_.groups().size(); ++g) {
       const ArrayGroup& group = arrays_.groups()[g];
@@ -321,7 +322,7 @@ at::Tensor CrossbarLinear::readout_noise(const at::Tensor& range_point, double r
       const at::Tensor currents = at::mm(part, group.current_us);
       at::Tensor variance = at::zeros_like(currents);
       if (effects_.read_noise) variance += at::mm(part.square(), group.variance_us2);
-      for (std::int64_t r = 0; r < points.size(0); ++r) {
+      for (std::int64_t r = 0; r < points.values.size(0); ++r) {
         const RowRead read = row_read(g, driven.tops[r], currents.data_ptr<float>() + r * spec_.output_width);
         variance.select(0, r).add_(read.base_variance + conversion_variance(read.adc));
       }

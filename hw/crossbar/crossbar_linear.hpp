@@ -87,10 +87,16 @@ class CrossbarLinear final : public PhysicalBlock {
     std::int64_t saturated = 0;
   };
 
-  at::Tensor checked(const at::Tensor& tensor, const char* what) const;
-  double dac_top(const float* point, double margin) const;
+  // Rows at the port with their largest magnitudes.
+  struct PortRows {
+    at::Tensor values;  // [rows, inputs] fp32
+    std::vector<float> largest;
+  };
+  PortRows checked(const at::Tensor& tensor, const char* what) const;
+  double dac_top(double largest, double margin) const;
   Quantiser dac_at(double top) const;
-  Drive drive(const at::Tensor& inputs, const at::Tensor& points, double margin) const;
+  // `points` are what ranges are taken from.
+  Drive drive(const at::Tensor& inputs, const PortRows& points, double margin) const;
   void load_state(double t_s);
   void renew_state(double t_s, double tolerance_s);
   double calibration_signal() const;
@@ -105,7 +111,7 @@ class CrossbarLinear final : public PhysicalBlock {
   CrossbarEffects effects_;
   std::uint64_t seed_;
   CrossbarArrays arrays_;
-  at::Tensor calibration_inputs_;       // [calibration_queries, inputs]
+  PortRows calibration_inputs_;         // [calibration_queries, inputs]
   std::vector<double> adc_full_scale_;  // of each group, uS times the DAC's range
   double calibrated_dac_top_ = 1;       // of a calibrated DAC range
   double reference_signal_ = 0;         // the calibration run's signal right after programming

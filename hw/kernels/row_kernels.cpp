@@ -105,69 +105,102 @@ std::int64_t read_pair(const ReadChain& chain, const DrawAddress& address, const
   return read_wanted<Dither::none, true>(chain, address, drift, length, first, second);
 }
 
-// kernel_lanes outputs of one query, `radius` and `angle` those of their normal values.
-template <Dither kind>
-inline std::int32_t read_array_lanes(const ArrayRead& read, std::int64_t start, std::int32_t valid, const float* radius,
-                                     const float* angle, float turn, const std::uint32_t* dither) {
-  alignas(64) float value[lanes] = {};
-  alignas(64) float variance[lanes] = {};
-  alignas(64) std::int32_t saturated[lanes] = {};
-  std::memcpy(value, read.values + start, static_cast<std::size_t>(valid) * sizeof(float));
-  if (read.variance != nullptr) {
-    std::memcpy(variance, read.variance + start, static_cast<std::size_t>(valid) * sizeof(float));
-  }
-  for (int i = 0; i < lanes; ++i) {
-    value[i] += std::sqrt(read.base_variance + variance[i]) * (radius[i] * cosf(angle[i] - turn));
-  }
-  if (!read.adc.ideal) {
-    for (int i = 0; i < lanes; ++i) {
-      const Conversion c = convert_dithered<kind>(read.adc, value[i], dither[i]);
-      value[i] = c.value;
-      saturated[i] = c.saturated;
-    }
-  }
+// Copies kernel_lanes entries of a row out, as far as it goes; null for zeros.
+inline void load_lanes(const float* row, std::int32_t valid, float* out) {
+  for (int i = 0; i < lanes; ++i) out[i] = 0.0F;
+  if (row != nullptr) std::memcpy(out, row, static_cast<std::size_t>(valid) * sizeof(float));
+}
+
+// Writes a query's lanes back; returns how many of its conversions saturated.
+inline std::int32_t store_lanes(const ArrayRead& read, std::int64_t start, std::int32_t valid, const float* value,
+                                const std::int32_t* saturated) {
   std::memcpy(read.values + start, value, static_cast<std::size_t>(valid) * sizeof(float));
+  alignas(16) std::uint8_t beyond[lanes];
   std::int32_t count = 0;
-  for (int i = 0; i < valid; ++i) {
-    read.saturated[start + i] = static_cast<std::uint8_t>(saturated[i]);
-    count += saturated[i];
+  for (int i = 0; i < lanes; ++i) {
+    const std::int32_t here = i < valid ? saturated[i] : 0;
+    beyond[i] = static_cast<std::uint8_t>(here);
+    count += here;
   }
+  std::memcpy(read.saturated + start, beyond, static_cast<std::size_t>(valid));
   return count;
 }
 
-template <Dither kind>
-std::int64_t read_array(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
-                        const ArrayRead* second) {
+// One lane of one query.
+template <Dither kind, bool quantise>
+inline void read_array_lane(const ArrayRead& read, float normal, std::uint32_t word, float& value, float variance,
+                            std::int32_t& saturated) {
+  const float analog = value + std::sqrt(read.base_variance + variance) * normal;
+  if constexpr (quantise) {
+    const Conversion c = convert_dithered<kind>(read.adc, analog, word);
+    value = c.value;
+    saturated = c.saturated;
+  } else {
+    value = analog;
+    saturated = 0;
+  }
+}
+
+// All of a lane's work stands in one loop: shorter ones are unrolled before they can be vectorised.
+template <Dither kind, bool quantise, bool first_wanted, bool second_wanted>
+std::int64_t read_array(const DrawAddress& address, std::int64_t length, const ArrayRead& first,
+                        const ArrayRead& second) {
   std::int64_t saturated = 0;
   for (std::int64_t start = 0; start < length; start += lanes) {
     WordBlock block;
     draw(address, static_cast<std::uint32_t>(start), 1, 0, block);
-    alignas(64) float radius[lanes];
-    alignas(64) float angle[lanes];
-    for (int i = 0; i < lanes; ++i) radius[i] = std::sqrt(-2.0F * logf(unit(block.word[0][i])));
-    for (int i = 0; i < lanes; ++i) angle[i] = two_pi * unit(block.word[1][i]);
     const auto valid = static_cast<std::int32_t>(length - start < lanes ? length - start : lanes);
-    if (first != nullptr) {
-      saturated += read_array_lanes<kind>(*first, start, valid, radius, angle, 0.0F, block.word[2]);
+    alignas(64) float value[2][lanes], variance[2][lanes];
+    alignas(64) std::int32_t beyond[2][lanes];
+    for (const int k : {0, 1}) {
+      if (!(k == 0 ? first_wanted : second_wanted)) continue;
+      const ArrayRead& read = k == 0 ? first : second;
+      load_lanes(read.values + start, valid, value[k]);
+      load_lanes(read.variance == nullptr ? nullptr : read.variance + start, valid, variance[k]);
     }
-    if (second != nullptr) {
-      saturated += read_array_lanes<kind>(*second, start, valid, radius, angle, half_pi, block.word[3]);
+    for (int i = 0; i < lanes; ++i) {
+      const float radius = std::sqrt(-2.0F * logf(unit(block.word[0][i])));
+      const float angle = two_pi * unit(block.word[1][i]);
+      if constexpr (first_wanted) {
+        const float normal = radius * cosf(angle);
+        read_array_lane<kind, quantise>(first, normal, block.word[2][i], value[0][i], variance[0][i], beyond[0][i]);
+      }
+      if constexpr (second_wanted) {
+        const float normal = radius * cosf(angle - half_pi);
+        read_array_lane<kind, quantise>(second, normal, block.word[3][i], value[1][i], variance[1][i], beyond[1][i]);
+      }
     }
+    if constexpr (first_wanted) saturated += store_lanes(first, start, valid, value[0], beyond[0]);
+    if constexpr (second_wanted) saturated += store_lanes(second, start, valid, value[1], beyond[1]);
   }
   return saturated;
 }
 
+template <Dither kind, bool quantise>
+std::int64_t read_array_wanted(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
+                               const ArrayRead* second) {
+  if (first == nullptr) return read_array<kind, quantise, false, true>(address, length, *second, *second);
+  if (second == nullptr) return read_array<kind, quantise, true, false>(address, length, *first, *first);
+  return read_array<kind, quantise, true, true>(address, length, *first, *second);
+}
+
 std::int64_t read_array_pair(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
                              const ArrayRead* second) {
-  switch ((first != nullptr ? first : second)->adc.dither) {
+  const ArrayRead& one = first != nullptr ? *first : *second;
+  // A row of zeros has an ideal converter whatever its neighbour has.
+  if (first != nullptr && second != nullptr && first->adc.ideal != second->adc.ideal) {
+    return read_array_pair(address, length, first, nullptr) + read_array_pair(address, length, nullptr, second);
+  }
+  if (one.adc.ideal) return read_array_wanted<Dither::none, false>(address, length, first, second);
+  switch (one.adc.dither) {
     case Dither::subtractive:
-      return read_array<Dither::subtractive>(address, length, first, second);
+      return read_array_wanted<Dither::subtractive, true>(address, length, first, second);
     case Dither::triangular:
-      return read_array<Dither::triangular>(address, length, first, second);
+      return read_array_wanted<Dither::triangular, true>(address, length, first, second);
     case Dither::none:
       break;
   }
-  return read_array<Dither::none>(address, length, first, second);
+  return read_array_wanted<Dither::none, true>(address, length, first, second);
 }
 
 std::int64_t convert_row(const Quantiser& quantiser, std::int64_t length, const float* in, float* out) {
@@ -207,6 +240,7 @@ RowExtent extent(std::int64_t length, const float* row) {
   for (int i = 0; i < lanes; ++i) largest[i] = row[0];
   const std::int64_t whole = length / lanes * lanes;
   for (std::int64_t start = 0; start < whole; start += lanes) {
+#pragma GCC unroll 1  // unrolled, it would not be vectorised
     for (int i = 0; i < lanes; ++i) {
       const float value = row[start + i];
       const float size = std::fabs(value);

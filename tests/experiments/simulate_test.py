@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM = os.path.abspath(sys.argv.pop(1))
 
 
 def run(*arguments, cwd):
@@ -112,7 +112,8 @@ class Results(InDirectory):
         result = self.simulate("--device", "pcm_crossbar", "--size", "8x4", "--queries", "3", "--vcd",
                                self.path("chip.vcd"), "--trace", self.path("t.h5"))
         self.assertEqual(result["trace"], self.path("t.h5"))
-        self.assertIn("$enddefinitions", open(self.path("chip.vcd"), encoding="utf-8").read())
+        with open(self.path("chip.vcd"), encoding="utf-8") as file:
+            self.assertIn("$enddefinitions", file.read())
         with open(self.path("t.h5"), "rb") as file:
             self.assertEqual(file.read(8), b"\x89HDF\r\n\x1a\n")
         self.refused(3, ["t.h5"], "--device", "pcm_crossbar", "--size", "8x4", "--queries", "4", "--force", "--trace",
