@@ -74,6 +74,9 @@ class ProgrammedTile {
   CellPairs programmed_us_;
 };
 
+// The array as it lies on the chip, [inputs, 2 outputs].
+RowMajorMatrix side_by_side_siemens(const TilePlace& place, const CellPairs& conductance_us);
+
 // What a column's current is for each input, as a matrix [inputs, outputs] of uS: G+ - G-, or with resistive lines the
 // difference of the transfer matrix's two columns. Throws what the nodal solver throws.
 std::vector<double> effective_us(const TilePlace& place, const CellPairs& conductance_us,

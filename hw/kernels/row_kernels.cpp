@@ -31,9 +31,12 @@ struct Conversion {
 template <Dither kind>
 inline Conversion convert_dithered(const Quantiser& q, float value, std::uint32_t word) {
   const float dither = dither_value<kind>(word);
-  const float wanted = std::floor((value - q.origin) * q.inverse_step + dither + 0.5F);
+  const float place = (value - q.origin) * q.inverse_step + dither;
+  const float wanted = std::floor(place + 0.5F);
+  // The ends belong to the range: mid_rise has them half a step beyond its last codes, where rounding goes outwards.
+  const float end = q.last_code * 0x1p-20F + 0.5F;
   const std::int32_t out_of_range =
-      static_cast<std::int32_t>(wanted < 0.0F) | static_cast<std::int32_t>(wanted > q.last_code);
+      static_cast<std::int32_t>(place < -end) | static_cast<std::int32_t>(place - q.last_code > end);
   float code = wanted < 0.0F ? 0.0F : wanted;
   code = code > q.last_code ? q.last_code : code;
   const float subtracted = kind == Dither::subtractive ? code - dither : code;
@@ -217,6 +220,32 @@ std::int64_t convert_row(const Quantiser& quantiser, std::int64_t length, const 
   return saturated;
 }
 
+template <Dither kind>
+std::int64_t convert_with_dither(const Quantiser& quantiser, const DrawAddress& address, std::int64_t length,
+                                 const float* in, float* out) {
+  std::int64_t saturated = 0;
+  for (std::int64_t start = 0; start < length; start += lanes) {
+    WordBlock block;
+    draw(address, static_cast<std::uint32_t>(start), 1, 0, block);
+    const std::int64_t last = start + lanes < length ? start + lanes : length;
+    for (std::int64_t j = start; j < last; ++j) {
+      const Conversion c = convert_dithered<kind>(quantiser, in[j], block.word[0][j - start]);
+      out[j] = c.value;
+      saturated += c.saturated;
+    }
+  }
+  return saturated;
+}
+
+std::int64_t convert_row_dithered(const Quantiser& quantiser, const DrawAddress& address, std::int64_t length,
+                                  const float* in, float* out) {
+  if (!quantiser.ideal && quantiser.dither == Dither::subtractive)
+    return convert_with_dither<Dither::subtractive>(quantiser, address, length, in, out);
+  if (!quantiser.ideal && quantiser.dither == Dither::triangular)
+    return convert_with_dither<Dither::triangular>(quantiser, address, length, in, out);
+  return convert_row(quantiser, length, in, out);
+}
+
 void softmax_row(std::int64_t length, float shift, const float* in, float* out) {
   const std::int64_t padded = padded_length(length);
   exponentials(length, padded, shift, in, out);
@@ -296,7 +325,8 @@ void sign_rows(const DrawAddress& address, std::int64_t length, std::int64_t pro
 }  // namespace
 
 extern const RowKernels kernels;
-const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,     convert_row, read_pair, read_array_pair,
-                            softmax_row,           swiglu_row, normal_row,  sign_rows, softmax_probe_row};
+const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,      convert_row, convert_row_dithered, read_pair,
+                            read_array_pair,       softmax_row, swiglu_row,  normal_row,           sign_rows,
+                            softmax_probe_row};
 
 }  // namespace zbphw::ZBPHW_ISA

@@ -94,8 +94,13 @@ struct RowKernels {
   // Of a row of at least one entry.
   RowExtent (*extent)(std::int64_t length, const float* row);
 
-  // out[j] = convert(in[j]); returns how many were out of range. `out` may be `in`.
+  // out[j] = convert(in[j]) without dither; returns how many were out of range: more than half a step beyond the last
+  // codes, for mid_rise beyond the ends of its range. `out` may be `in`.
   std::int64_t (*convert_row)(const Quantiser& quantiser, std::int64_t length, const float* in, float* out);
+
+  // The same with the quantiser's dither: entry j takes word 0 of its address.
+  std::int64_t (*convert_row_dithered)(const Quantiser& quantiser, const DrawAddress& address, std::int64_t length,
+                                       const float* in, float* out);
 
   // Reads the pair's first (second) query in place; a null pointer leaves that query out, the other's bits unchanged.
   // Returns the number of saturated conversions.
