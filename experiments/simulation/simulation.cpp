@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace zbphw {
 namespace {
 
@@ -68,6 +70,9 @@ SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan
     return by_source;
   };
   result.ideal = subject.ideal(plan.inputs);
+  if (sum_of(result.ideal.square()) == 0) {
+    throw data_error("queries", "every exact answer is 0: there is no signal to compare the device's answers with");
+  }
   result.reading = subject.read(plan.inputs, "", subject.first_time_s());
   result.error = error_figures(result.reading.values, result.ideal);
   step("queries");

@@ -63,6 +63,7 @@ std::int64_t count_steps(const SimulationSubject& subject, const SimulationPlan&
 
 // `progress(done, note)` is called as steps finish; it may be empty.
 using StepObserver = std::function<void(std::int64_t done, const std::string& note)>;
+// Throws a data Error when every exact answer is 0.
 SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress);
 
 // The keys of `zbphw simulate --json` that come from the session.

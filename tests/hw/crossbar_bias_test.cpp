@@ -33,7 +33,7 @@ TEST_CASE("the mean of ten million reads of one product is biased by less than t
   block.set_effects(quiet);
   QueryBatch one;
   one.inputs = x;
-  const at::Tensor expected = block.query(one).values[0].to(at::kDouble);
+  const at::Tensor expected = block.query(one).values[0];
 
   block.set_effects({});
   QueryBatch many;
@@ -42,14 +42,14 @@ TEST_CASE("the mean of ten million reads of one product is biased by less than t
   at::Tensor sum = at::zeros({outputs}, at::kDouble), squares = at::zeros({outputs}, at::kDouble);
   for (std::int64_t b = 0; b < batches; ++b) {
     many.slot.first_row = static_cast<std::uint32_t>(b * batch);
-    const at::Tensor error = block.query(many).values - expected.to(at::kFloat);
+    const at::Tensor error = block.query(many).values - expected;
     sum += error.sum(0, false, at::kDouble);
     squares += error.square().sum(0, false, at::kDouble);
   }
   REQUIRE(block.meter().saturated_outputs == 0);
   const double n = batch * batches;
-  const at::Tensor bias = sum / n + (expected.to(at::kFloat).to(at::kDouble) - expected);
-  const at::Tensor standard_error = ((squares / n - (sum / n).square()) / n).sqrt();
+  const at::Tensor bias = sum / n;
+  const at::Tensor standard_error = ((squares / n - bias.square()) / n).sqrt();
   const at::Tensor z = bias / standard_error;
   // The first output is the product in question; all sixteen together are a chi-square of 16 degrees of freedom, whose
   // upper point of one in a thousand is 39.3.

@@ -384,11 +384,15 @@ TEST_CASE("effects can be switched on a programmed crossbar as if it had been ma
     INFO(name);
     CrossbarEffects effects;
     effects.*member = false;
-    auto fresh = programmed(config, weights, effects);
-    fresh.age_to(1e4);
-    block.set_effects(effects);
-    block.age_to(1e4);
-    CHECK(ask(block, inputs).equal(ask(fresh, inputs)));
+    for (const double t_s : {0.0, 1e4}) {
+      auto fresh = programmed(config, weights, effects);
+      fresh.age_to(t_s);
+      block.set_effects({});
+      block.age_to(0);
+      block.set_effects(effects);
+      block.age_to(t_s);
+      CHECK(ask(block, inputs).equal(ask(fresh, inputs)));
+    }
   }
 }
 
