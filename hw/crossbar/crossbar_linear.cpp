@@ -127,7 +127,7 @@ void CrossbarLinear::calibrate(const at::Tensor& inputs) {
     adc_full_scale_[g] = config_.adc.headroom * largest;
   }
   reference_signal_ = calibration_signal();
-  drift_scale_ = 1;
+  set_drift_scale(1);
   if (now_s != first_time_s()) load_state(now_s);
 }
 
@@ -148,8 +148,10 @@ void CrossbarLinear::load_state(double t_s) {
   state_is_stale_ = false;
   const bool compensates = config_.drift_compensation && reference_signal_ > 0;
   const double signal = compensates ? calibration_signal() : 0;
-  drift_scale_ = signal > 0 ? reference_signal_ / signal : 1;
+  set_drift_scale(signal > 0 ? reference_signal_ / signal : 1);
 }
+
+void CrossbarLinear::set_drift_scale(double scale) { output_scale_ = arrays_.weight_per_us() * scale; }
 
 // The state that queries at t_s see.
 void CrossbarLinear::renew_state(double t_s, double tolerance_s) {
@@ -277,6 +279,7 @@ void CrossbarLinear::read_group(std::size_t group, std::size_t input_slice, cons
   at::parallel_for(0, currents.size(0), rows_per_task, [&](std::int64_t begin, std::int64_t end) {
     std::vector<std::uint8_t> beyond[2] = {std::vector<std::uint8_t>(outputs), std::vector<std::uint8_t>(outputs)};
     std::vector<std::int64_t> by_output(static_cast<std::size_t>(outputs));
+    std::int64_t count = 0;
     for (std::int64_t r = begin; r < end;) {
       const std::uint32_t number = query_number(slot, r);
       const int together = number % 2 == 0 && slot.queries_per_row == 1 && r + 1 < end ? 2 : 1;
@@ -293,12 +296,14 @@ void CrossbarLinear::read_group(std::size_t group, std::size_t input_slice, cons
       const ArrayRead* first = number % 2 == 0 ? &reads[0] : nullptr;
       const ArrayRead* second = together == 2 ? &reads[1] : (first == nullptr ? &reads[0] : nullptr);
       const std::int64_t here = row_kernels().read_array_pair(address, outputs, first, second);
+      count += here;
       for (int k = 0; here > 0 && k < together; ++k) {
         for (std::int64_t o = 0; o < outputs; ++o) by_output[o] += beyond[k][o];
         saturated_outputs_by_row_[r + k] += std::accumulate(beyond[k].begin(), beyond[k].end(), std::int64_t{0});
       }
       r += together;
     }
+    if (count == 0) return;
     const std::lock_guard<std::mutex> lock(merging);
     for (std::int64_t o = 0; o < outputs; ++o) by_adc[o / config_.chip.adc.columns_per_adc] += by_output[o];
   });
@@ -328,10 +333,11 @@ Readout CrossbarLinear::query(const QueryBatch& batch) {
       read_group(g, s, batch.slot, driven.tops, variance, currents);
       const float weight = driven.slices.weights[s] * group.slice_weight;
       const bool first = s == 0 && g == 0;
-      readout.values = first ? currents.mul_(weight) : readout.values.add_(currents, weight);
+      if (weight != 1) currents.mul_(weight);
+      readout.values = first ? currents : readout.values.add_(currents);
     }
   }
-  readout.values.mul_(arrays_.weight_per_us() * drift_scale_);
+  readout.values.mul_(output_scale_);
   book(inputs.values.size(0));
   return readout;
 }
@@ -384,8 +390,7 @@ at::Tensor CrossbarLinear::readout_noise(const at::Tensor& range_point, double r
     const at::Tensor tops = at::tensor(driven.tops, at::kDouble).to(at::kFloat) * config_.input_noise_fraction;
     total.add_(at::outer(tops.square(), arrays_.squared_column_norm()), slice_power);
   }
-  const at::Tensor scale = arrays_.weight_per_us() * drift_scale_;
-  return (total * scale * scale).mean(1).sqrt();
+  return (total * output_scale_ * output_scale_).mean(1).sqrt();
 }
 
 }  // namespace zbphw

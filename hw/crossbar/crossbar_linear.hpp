@@ -108,6 +108,7 @@ class CrossbarLinear final : public PhysicalBlock {
   Drive drive(const at::Tensor& inputs, const PortRows& points, double margin, const QuerySlot& slot) const;
   void add_input_noise(const QuerySlot& slot, Drive& driven) const;
   void load_state(double t_s);
+  void set_drift_scale(double scale);
   void renew_state(double t_s, double tolerance_s);
   double calibration_signal();
   RowRead row_read(std::size_t group, double top, const float* currents) const;
@@ -125,7 +126,7 @@ class CrossbarLinear final : public PhysicalBlock {
   std::vector<double> adc_full_scale_;  // of each group, uS times the DAC's range
   double calibrated_dac_top_ = 1;       // of a calibrated DAC range
   double reference_signal_ = 0;         // the calibration run's signal right after programming
-  double drift_scale_ = 1;              // digital compensation
+  at::Tensor output_scale_;             // [outputs], weight units for each uS, with the digital drift compensation
   bool state_is_stale_ = false;         // effects were switched since it was loaded
   bool calibration_is_stale_ = false;   // currents of columns were switched since the calibration run
   double latency_s_ = 0;

@@ -108,6 +108,8 @@ struct RowKernels {
                             std::int64_t length, float* first, float* second);
 
   // The same for outputs that each have a noise of their own; a null query is left out. Both converters dither alike.
+  // Outputs come in groups of 2 kernel_lanes that share elements: lane i of group g takes words 0 and 1 of element
+  // kernel_lanes g + i, lane kernel_lanes + i its words 2 and 3; dithers are those of the element's twin, 2^31 further.
   std::int64_t (*read_array_pair)(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
                                   const ArrayRead* second);
 
