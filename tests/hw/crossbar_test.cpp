@@ -468,6 +468,40 @@ TEST_CASE("input noise is fresh for each input and query and passes through the 
   CHECK(at::allclose(ask(tiled, inputs), error.to(at::kFloat) + at::mm(inputs, weights.t()), 1e-4, 1e-4));
 }
 
+TEST_CASE("reads are independent across outputs, queries, steps, blocks and seeds (five standard errors)") {
+  // 70 outputs: several that share one draw, in whole and in broken groups of lanes.
+  const std::int64_t outputs = 70, queries = 4000;
+  const at::Tensor weights = at::full({outputs, 2}, 0.5);
+  const auto config = config_with({{"cell", generic_cell({{"read_noise", {{"sd_us", 1.0}}}})}});
+  const auto read = [&](std::uint64_t seed, std::uint32_t step, std::uint32_t block_number) {
+    CrossbarRequest request;
+    request.inputs = 2;
+    request.outputs = outputs;
+    request.seed = seed;
+    CrossbarLinear block(config, request);
+    block.program(weights);
+    QueryBatch batch;
+    batch.inputs = at::ones({queries, 2});
+    batch.slot.step = step;
+    batch.slot.block = block_number;
+    const at::Tensor values = block.query(batch).values.to(at::kDouble);
+    return (values - values.mean(0)) / values.std(0, false);
+  };
+  const at::Tensor z = read(1, 0, 0);
+  const double n = queries;
+  const at::Tensor between_outputs = at::mm(z.t(), z) / n - at::eye(outputs, at::kDouble);
+  CHECK(between_outputs.abs().max().item<double>() < 5 / std::sqrt(n));
+  for (const std::int64_t lag : {1, 2, 3, 16}) {
+    const at::Tensor between_queries = at::mm(z.narrow(0, 0, queries - lag).t(), z.narrow(0, lag, queries - lag)) / n;
+    INFO("lag " << lag);
+    CHECK(between_queries.abs().max().item<double>() < 5 / std::sqrt(n));
+  }
+  for (const at::Tensor& other : {read(2, 0, 0), read(1, 1, 0), read(1, 0, 1)}) {
+    CHECK((at::mm(z.t(), other) / n).abs().max().item<double>() < 5 / std::sqrt(n));
+  }
+  CHECK(read(1, 0, 0).equal(z));
+}
+
 TEST_CASE("comparator noise is in steps of the ADC, and needs one (five standard errors)") {
   const std::int64_t outputs = 40, queries = 1000;
   const at::Tensor weights = at::full({outputs, 1}, 0.3);
