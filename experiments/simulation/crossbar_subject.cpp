@@ -26,6 +26,19 @@ std::vector<double> side_by_side(const CellPairs& pairs) {
   return array;
 }
 
+// Which cells are stuck, as they lie in the array: 0 not, 1 off, 2 on.
+std::vector<std::uint8_t> stuck_cells(const ProgrammedTile& tile) {
+  const std::vector<DeviceFault> plus = tile.faults(0), minus = tile.faults(1);
+  std::vector<std::uint8_t> array;
+  array.reserve(2 * plus.size());
+  for (std::size_t k = 0; k < plus.size(); ++k) {
+    for (const DeviceFault fault : {plus[k], minus[k]}) {
+      array.push_back(fault == DeviceFault::none ? 0 : fault == DeviceFault::stuck_off ? 1 : 2);
+    }
+  }
+  return array;
+}
+
 struct Histogram {
   double top_us = 0;
   std::vector<std::int64_t> counts = std::vector<std::int64_t>(histogram_bins);
@@ -41,6 +54,7 @@ struct Histogram {
 struct TileSeries {
   TraceWriter::Series target;
   TraceWriter::Series programmed;
+  TraceWriter::Series stuck;
   std::vector<TraceWriter::Series> at;
 };
 
@@ -267,6 +281,8 @@ void CrossbarSubject::declare_state(TraceWriter& trace, const std::vector<double
     series.target =
         trace.add_series({group + "target_us", "uS", "what was asked for; G+ and G- of an output side by side", row});
     series.programmed = trace.add_series({group + "programmed_us", "uS", "what the devices held after writing", row});
+    series.stuck = trace.add_series(
+        {group + "stuck", "1", "0: the device follows, 1: it stays off, 2: it stays on", row, Hdf5Type::uint8});
     for (std::size_t k = 0; k < at_s.size(); ++k) {
       const std::string name = group + "at_" + std::to_string(k) + "_us";
       series.at.push_back(trace.add_series({name, "uS", "what the devices held at t_s after programming", row}));
@@ -282,6 +298,7 @@ void CrossbarSubject::write_state(TraceWriter& trace, const std::vector<double>&
     const std::int64_t rows = tile.place().inputs;
     trace.append(series_[n].target, side_by_side(tile.target_us()).data(), rows);
     trace.append(series_[n].programmed, side_by_side(tile.programmed_us()).data(), rows);
+    trace.append(series_[n].stuck, stuck_cells(tile).data(), rows);
     for (std::size_t k = 0; k < at_s.size(); ++k) {
       trace.append(series_[n].at[k], side_by_side(tile.conductance_us(at_s[k])).data(), rows);
     }

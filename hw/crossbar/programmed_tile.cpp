@@ -83,6 +83,12 @@ CellPairs ProgrammedTile::read_deviation_us(const CellPairs& conductance_us, dou
   return deviation;
 }
 
+std::vector<DeviceFault> ProgrammedTile::faults(int polarity) const {
+  std::vector<DeviceFault> faults(static_cast<std::size_t>(place_.inputs * place_.outputs));
+  cell_->faults(devices(polarity, write_), faults.data());
+  return faults;
+}
+
 RowMajorMatrix side_by_side_siemens(const TilePlace& place, const CellPairs& conductance_us) {
   RowMajorMatrix array(place.inputs, 2 * place.outputs);
   for (std::int64_t i = 0; i < place.inputs; ++i) {

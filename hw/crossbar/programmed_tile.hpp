@@ -63,6 +63,9 @@ class ProgrammedTile {
   CellPairs conductance_us(double t_s) const;
   CellPairs read_deviation_us(const CellPairs& conductance_us, double t_s) const;
 
+  // Of the cells with this polarity (0: G+, 1: G-), [inputs, outputs].
+  std::vector<DeviceFault> faults(int polarity) const;
+
  private:
   DeviceRange devices(int polarity, std::uint32_t write) const;
 
