@@ -132,6 +132,7 @@ struct LanePair {
 // Cosine and sine of a fraction of a full turn in (0, 1): the nearest quarter turn is taken away exactly, and the rest,
 // at most an eighth of a turn, goes through the power series.
 inline LanePair turn(float fraction) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): the fraction is positive, and a call would not be vectorised
   const auto quarter = static_cast<std::int32_t>(4.0F * fraction + 0.5F);
   const auto quarters = static_cast<float>(quarter);
   const float t = (fraction - 0.25F * quarters) * 6.28318530717958647692F;

@@ -164,8 +164,9 @@ inline std::int32_t read_array_lanes(const WordBlock& noise, const WordBlock& di
   const auto valid = static_cast<std::int32_t>(length - start < lanes ? length - start : lanes);
   alignas(64) float value[2][lanes], variance[2][lanes];
   alignas(64) std::int32_t beyond[2][lanes];
+  constexpr bool wanted[2] = {first_wanted, second_wanted};
   for (const int k : {0, 1}) {
-    if (!(k == 0 ? first_wanted : second_wanted)) continue;
+    if (!wanted[k]) continue;
     const ArrayRead& read = k == 0 ? first : second;
     load_lanes(read.values + start, valid, value[k]);
     load_lanes(read.variance == nullptr ? nullptr : read.variance + start, valid, variance[k]);
@@ -199,9 +200,10 @@ std::int64_t read_array(const DrawAddress& address, std::int64_t length, const A
     const auto element = static_cast<std::uint32_t>(start / 2);
     draw(address, element, 1, 0, noise);
     if constexpr (kind != Dither::none) draw(address, dither_elements + element, 1, 0, dither);
-    for (int half = 0; half < 2 && start + half * lanes < length; ++half) {
-      saturated += read_array_lanes<kind, quantise, first_wanted, second_wanted>(
-          noise, dither, 2 * half, start + half * lanes, length, first, second);
+    int word = 0;
+    for (std::int64_t at = start; at < start + 2 * kernel_lanes && at < length; at += kernel_lanes, word += 2) {
+      saturated +=
+          read_array_lanes<kind, quantise, first_wanted, second_wanted>(noise, dither, word, at, length, first, second);
     }
   }
   return saturated;

@@ -135,6 +135,21 @@ class Results(InDirectory):
             self.assertAlmostEqual(result["drift"][0]["error_by_source"][effect], result["error_by_source"][effect],
                                    places=12)
 
+    def test_the_trace_says_which_cells_are_stuck(self):
+        self.simulate("--device", "pcm_crossbar", "--size", "40x30", "--queries", "2", "--trace", self.path("s.h5"), "--set",
+                      "crossbar.cell.device_to_device.stuck_on_fraction=0.1")
+        rows = {}
+        for name in ("stuck", "programmed_us"):
+            csv = self.path(name + ".csv")
+            subprocess.run([PROGRAM, "trace", "export", self.path("s.h5"), "--data-set", f"/tiles/0/{name}", "--to", csv,
+                            "--quiet"], check=True, cwd=self.dir, stdout=subprocess.PIPE)
+            with open(csv, encoding="utf-8") as file:
+                rows[name] = [[float(cell) for cell in line.split(",")[1:]] for line in file.readlines()[1:]]
+        held = [us for stuck, cells in zip(rows["stuck"], rows["programmed_us"]) for s, us in zip(stuck, cells) if s == 2]
+        # 2400 cells: .1, within five standard errors.
+        self.assertAlmostEqual(len(held) / 2400, 0.1, delta=5 * math.sqrt(0.09 / 2400))
+        self.assertEqual(set(held), {25.0})
+
     def test_both_line_solvers_agree_and_the_fast_one_states_its_residual(self):
         arguments = ("--device", "pcm_crossbar", "--size", "32x16", "--queries", "50", "--at-s", "3600", "--set",
                      "crossbar.lines.bit_line_segment_ohm=20", "--set")
