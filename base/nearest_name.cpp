@@ -30,6 +30,12 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
       best = &candidate;
     }
   }
+  // The beginning of a long name is what was meant however long the rest is.
+  constexpr std::size_t shortest_beginning = 4;
+  for (const std::string& candidate : known) {
+    const bool begins = name.size() >= shortest_beginning && candidate.compare(0, name.size(), name) == 0;
+    if (best == nullptr && begins) best = &candidate;
+  }
   return best == nullptr ? "" : "; did you mean '" + *best + "'?";
 }
 

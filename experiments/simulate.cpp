@@ -97,7 +97,7 @@ at::Tensor matrix_from(const std::string& path, const NpyShape& expected) {
     if (std::isfinite(array.values[k])) continue;
     const auto at = static_cast<std::int64_t>(k);
     throw data_error(path, "element " + shape_text({at / columns, at % columns}) + " is " +
-                               (std::isnan(array.values[k]) ? "not a number" : "infinite"));
+                               (std::isnan(array.values[k]) ? "not a number" : "infinite in single precision"));
   }
   return at::tensor(array.values, at::kFloat).reshape(array.shape);
 }
@@ -185,6 +185,20 @@ std::string write_trace(const Invocation& invocation, const RunDirectory& run, c
   return path;
 }
 
+// Refuses at once what the trace would be refused for after the simulation.
+void check_trace_path(const Invocation& invocation) {
+  namespace fs = std::filesystem;
+  const auto path = invocation.find<std::string>("trace");
+  if (!path) return;
+  if (path->empty()) throw usage_error("--trace: got nothing; allowed: the name of a new HDF5 file");
+  if (fs::is_directory(*path)) throw data_error(*path, "is a directory; allowed: the name of a new HDF5 file");
+  const fs::path parent = fs::path(*path).parent_path();
+  if (!parent.empty() && !fs::is_directory(parent)) throw data_error(*path, "its directory does not exist");
+  if (fs::exists(*path)) {
+    throw data_error(*path, "exists; a trace is never overwritten: choose another name or move the file away");
+  }
+}
+
 Bench set_up(const Invocation& invocation, const std::string& device) {
   Bench bench;
   bench.device = load_device(device, invocation.common.overrides);
@@ -211,6 +225,7 @@ Json bench_json(const Bench& bench, const SimulationResult& result) {
 }
 
 CommandResult simulate_one(const Invocation& invocation) {
+  check_trace_path(invocation);
   Bench bench = set_up(invocation, invocation.get<std::string>("device"));
   const RunDirectory run(invocation.out_directory(bench.device.name), effective_config(invocation, bench),
                          invocation.common.force);
@@ -248,6 +263,7 @@ CommandResult compare(const Invocation& invocation) {
   const std::string name = benches[0].device.name + "-and-" + benches[1].device.name;
   const RunDirectory run(invocation.out_directory(name), {{"compare", configs}}, invocation.common.force);
   std::vector<Json> results;
+  results.reserve(benches.size());
   for (Bench& bench : benches) results.push_back(bench_json(bench, run_bench(invocation, bench)));
   CommandResult answer;
   answer.out = run.path();

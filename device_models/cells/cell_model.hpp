@@ -47,7 +47,8 @@ class CellModel {
   virtual double g_min_us() const = 0;
   virtual double g_max_us() const = 0;
 
-  // The times that relax() accepts. At first_s, relax() gives the programmed state back.
+  // The times that relax() accepts. At first_s, relax() gives the programmed state back (as read at the chip's
+  // temperature).
   virtual TimeRange time_range() const { return {}; }
 
   // target_us[count] -> programmed_us[count], which is never negative. Throws a device Error when a target is outside

@@ -16,6 +16,7 @@
 #include "base/registry.hpp"
 #include "device_models/cells/cell_model.hpp"
 #include "device_models/cells/device_to_device.hpp"
+#include "device_models/cells/temperature.hpp"
 
 namespace zbphw {
 
@@ -24,6 +25,7 @@ struct CellCommon {
   std::string model;
   std::string source;
   std::optional<DeviceToDeviceConfig> device_to_device;
+  std::optional<TemperatureConfig> temperature;
 };
 
 void describe_common(Fields& f, CellCommon& c);
@@ -51,8 +53,9 @@ std::unique_ptr<CellModel> build_cell(const Json& json, const std::string& where
   const auto config = read_config<CellConfig<Own>>(json, where);
   std::unique_ptr<CellModel> cell =
       std::make_unique<Model>(CellIdentity{config.common.model, write_config(config)}, config.own);
-  if (!config.common.device_to_device) return cell;
-  return vary_devices(std::move(cell), *config.common.device_to_device);
+  if (config.common.device_to_device) cell = vary_devices(std::move(cell), *config.common.device_to_device);
+  if (config.common.temperature) cell = read_at_temperature(std::move(cell), *config.common.temperature);
+  return cell;
 }
 
 template <class Model, class Own>

@@ -2,7 +2,6 @@
 //   G_p = max(0, G_T + s(G_T) z),  s(G)^2 = sd_us^2 + (sd_of_value G)^2 + (sd_of_g_max g_max)^2;
 //   retention  G = rest + (G_p - rest) exp(-t / time_constant);
 //   drift      G = G ((t + t0) / t0)^-nu,  nu = mean + sd z', once for each write (it may be negative);
-//   temperature G = G (1 + coefficient (T - T_reference));
 //   read noise of the same form as s, of the conductance at t.
 // Every part may be left out.
 #include <cmath>
@@ -35,12 +34,6 @@ struct Drift {
   double t0_s = 0;
 };
 
-struct Temperature {
-  double temperature_k = 0;
-  double reference_k = 0;
-  double coefficient_per_k = 0;
-};
-
 struct GenericConfig {
   double g_min_us = 0;
   double g_max_us = 0;
@@ -48,7 +41,6 @@ struct GenericConfig {
   Spread read_noise;
   std::optional<Retention> retention;
   std::optional<Drift> drift;
-  std::optional<Temperature> temperature;
 };
 
 void describe(Fields& f, Spread& c) {
@@ -68,12 +60,6 @@ void describe(Fields& f, Drift& c) {
   f.required().number("t0_s", c.t0_s, above(0), "time from programming to the first reading, where t_s begins");
 }
 
-void describe(Fields& f, Temperature& c) {
-  f.required().number("temperature_k", c.temperature_k, above(0), "temperature of the chip");
-  f.required().number("reference_k", c.reference_k, above(0), "temperature at which it was programmed");
-  f.required().number("coefficient_per_k", c.coefficient_per_k, any_number(), "relative change of conductance");
-}
-
 void describe(Fields& f, GenericConfig& c) {
   f.number("g_min_us", c.g_min_us, at_least(0), "smallest conductance that is programmed");
   f.required().number("g_max_us", c.g_max_us, above(0), "largest conductance that is programmed");
@@ -81,7 +67,6 @@ void describe(Fields& f, GenericConfig& c) {
   f.object("read_noise", c.read_noise, "standard deviation of one read, as a function of the conductance");
   f.optional_object("retention", c.retention, "exponential loss of the programmed state");
   f.optional_object("drift", c.drift, "power-law drift");
-  f.optional_object("temperature", c.temperature, "dependence on the chip's temperature");
   f.require(c.g_min_us < c.g_max_us, "g_min_us", "is not below g_max_us");
 }
 
@@ -108,7 +93,7 @@ class Generic : public CellModel {
       double g_us = programmed_us[i];
       if (config_.retention) g_us = retained(*config_.retention, g_us, t_s);
       if (config_.drift) g_us *= drift_factor(*config_.drift, at.normal(devices.element(i)), t_s);
-      conductance_us[i] = g_us * temperature_factor();
+      conductance_us[i] = g_us;
     }
   }
 
@@ -119,12 +104,6 @@ class Generic : public CellModel {
 
   static double drift_factor(const Drift& drift, double z, double t_s) {
     return std::pow((t_s + drift.t0_s) / drift.t0_s, -(drift.mean + drift.sd * z));
-  }
-
-  double temperature_factor() const {
-    if (!config_.temperature) return 1;
-    const Temperature& now = *config_.temperature;
-    return 1 + now.coefficient_per_k * (now.temperature_k - now.reference_k);
   }
 
   void read_noise_all(const double*, const double* conductance_us, std::size_t count, double,

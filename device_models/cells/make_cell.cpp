@@ -10,6 +10,7 @@ void describe_common(Fields& f, CellCommon& c) {
   f.required().text("model", c.model, "the cell model's name");
   f.text("source", c.source, "where the constants come from");
   f.optional_object("device_to_device", c.device_to_device, "differences from device to device, and stuck devices");
+  f.optional_object("temperature", c.temperature, "dependence on the chip's temperature");
 }
 
 std::unique_ptr<CellModel> make_cell(const RawConfig& config) {

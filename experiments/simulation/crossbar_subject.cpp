@@ -26,6 +26,19 @@ std::vector<double> side_by_side(const CellPairs& pairs) {
   return array;
 }
 
+// Which cells are stuck, as they lie in the array: 0 not, 1 off, 2 on.
+std::vector<std::uint8_t> stuck_cells(const ProgrammedTile& tile) {
+  const std::vector<DeviceFault> plus = tile.faults(0), minus = tile.faults(1);
+  std::vector<std::uint8_t> array;
+  array.reserve(2 * plus.size());
+  for (std::size_t k = 0; k < plus.size(); ++k) {
+    for (const DeviceFault fault : {plus[k], minus[k]}) {
+      array.push_back(fault == DeviceFault::none ? 0 : fault == DeviceFault::stuck_off ? 1 : 2);
+    }
+  }
+  return array;
+}
+
 struct Histogram {
   double top_us = 0;
   std::vector<std::int64_t> counts = std::vector<std::int64_t>(histogram_bins);
@@ -41,6 +54,7 @@ struct Histogram {
 struct TileSeries {
   TraceWriter::Series target;
   TraceWriter::Series programmed;
+  TraceWriter::Series stuck;
   std::vector<TraceWriter::Series> at;
 };
 
@@ -67,6 +81,7 @@ class CrossbarSubject final : public SimulationSubject {
     return names;
   }
 
+  bool has_source(const std::string& source) const override;
   Reading read(const at::Tensor& inputs, const std::string& source_off, double t_s) override;
 
   double first_time_s() const override { return block_.first_time_s(); }
@@ -94,6 +109,7 @@ class CrossbarSubject final : public SimulationSubject {
   }
   Histogram histogram(const CellPairs& (ProgrammedTile::*state)() const, double top_us) const;
   double largest_us() const;
+  Json line_details() const;
 
   CrossbarConfig config_;
   at::Tensor weights_;
@@ -103,18 +119,24 @@ class CrossbarSubject final : public SimulationSubject {
   std::vector<TileSeries> series_;
 };
 
-// Asks one query after the other, so that each has its own count of saturated conversions.
-Reading ask_each(CrossbarLinear& block, const at::Tensor& inputs) {
+// Queries that are asked at a time: what bounds the memory of a reading.
+constexpr std::int64_t batch_rows = 256;
+
+Reading ask_all(CrossbarLinear& block, const at::Tensor& inputs) {
   const Meter start = block.meter();
   Reading reading;
   reading.values = at::empty({inputs.size(0), block.spec().output_width}, at::kFloat);
   QueryBatch batch;
-  for (std::int64_t q = 0; q < inputs.size(0); ++q) {
-    const std::int64_t saturated = block.meter().saturated_outputs + block.meter().saturated_inputs;
-    batch.inputs = inputs.narrow(0, q, 1);
-    batch.slot.first_row = static_cast<std::uint32_t>(q);
-    reading.values.select(0, q).copy_(block.query(batch).values[0]);
-    reading.saturated.push_back(block.meter().saturated_outputs + block.meter().saturated_inputs - saturated);
+  for (std::int64_t first = 0; first < inputs.size(0); first += batch_rows) {
+    const std::int64_t rows = std::min(batch_rows, inputs.size(0) - first);
+    batch.inputs = inputs.narrow(0, first, rows);
+    batch.slot.first_row = static_cast<std::uint32_t>(first);
+    // Every query sees the state of the time that is asked about, however long the batches before it took.
+    batch.slot.start_s = block.arrays().loaded_s();
+    reading.values.narrow(0, first, rows).copy_(block.query(batch).values);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      reading.saturated.push_back(block.saturated_inputs_by_row()[r] + block.saturated_outputs_by_row()[r]);
+    }
   }
   reading.saturated_outputs = block.meter().saturated_outputs - start.saturated_outputs;
   reading.adc_conversions = block.meter().adc_conversions - start.adc_conversions;
@@ -126,18 +148,33 @@ Reading CrossbarSubject::read(const at::Tensor& inputs, const std::string& sourc
   for (const auto& [name, member] : crossbar_effects()) {
     if (name == source_off) effects.*member = false;
   }
-  if (!effects.programming) {
+  if (!effects.programming || !effects.device_to_device || !effects.temperature) {
     // Another chip, so that this one keeps what was written.
-    CrossbarLinear exactly_written(config_, request(weights_, seed_, effects));
-    exactly_written.program(weights_);
-    exactly_written.age_to(t_s);
-    return ask_each(exactly_written, inputs);
+    CrossbarLinear other(config_, request(weights_, seed_, effects));
+    other.program(weights_);
+    other.age_to(t_s);
+    return ask_all(other, inputs);
   }
   block_.set_effects(effects);
   block_.age_to(t_s);
-  Reading reading = ask_each(block_, inputs);
+  Reading reading = ask_all(block_, inputs);
   if (saturated_by_adc_.empty()) saturated_by_adc_ = block_.saturated_by_adc();
   return reading;
+}
+
+bool CrossbarSubject::has_source(const std::string& source) const {
+  const Json& cell = block_.arrays().cell().config();
+  if (source == "device_to_device" || source == "temperature")
+    return cell.contains(source) && !cell.at(source).is_null();
+  if (source == "input_noise") return config_.input_noise_fraction > 0;
+  if (source == "comparator_noise") return config_.comparator_noise_steps > 0;
+  const ColumnMismatchConfig& mismatch = config_.column_mismatch;
+  if (source == "column_mismatch") return mismatch.gain_spread > 0 || mismatch.offset_spread_fraction > 0;
+  if (source == "dac") return config_.dac.bits.has_value();
+  if (source == "adc") return config_.adc.bits.has_value();
+  if (source == "saturation") return config_.dac.bits || config_.adc.bits;
+  if (source == "line_resistance") return config_.lines.has_value();
+  return true;
 }
 
 std::vector<double> CrossbarSubject::drift_times_s() const {
@@ -178,6 +215,14 @@ Histogram CrossbarSubject::histogram(const CellPairs& (ProgrammedTile::*state)()
   return result;
 }
 
+// null without resistive lines.
+Json CrossbarSubject::line_details() const {
+  if (!config_.lines) return {};
+  const bool exact = config_.lines->solver == LineSolver::exact;
+  return {{"solver", exact ? "exact" : "fast"},
+          {"largest_residual", exact ? Json() : Json(block_.arrays().largest_residual())}};
+}
+
 Json CrossbarSubject::details() const {
   const ProgrammingReport& programming = block_.arrays().report();
   const double top_us = largest_us();
@@ -196,6 +241,7 @@ Json CrossbarSubject::details() const {
             {"energy_j", programming.energy_j},
             {"source", config_.programming.source}}},
           {"saturated_by_adc", saturated_by_adc_},
+          {"line_resistance", line_details()},
           {"conductance_histogram",
            {{"edges_us", edges},
             {"target", histogram(&ProgrammedTile::target_us, top_us).counts},
@@ -215,6 +261,13 @@ std::string CrossbarSubject::details_text() const {
   out << "  cell " << block_.arrays().cell().name();
   if (source != block_.arrays().cell().config().end()) out << ": " << source->get<std::string>();
   out << "\n";
+  if (config_.lines) {
+    out << "  lines " << config_.lines->resistance.word_line_segment_ohm << " and "
+        << config_.lines->resistance.bit_line_segment_ohm << " ohm a segment, ";
+    if (config_.lines->solver == LineSolver::exact) out << "solved exactly\n";
+    if (config_.lines->solver == LineSolver::fast)
+      out << "largest residual " << block_.arrays().largest_residual() << "\n";
+  }
   if (block_.arrays().clipped_weights() > 0)
     out << "  " << block_.arrays().clipped_weights() << " weights were clipped\n";
   return out.str();
@@ -228,6 +281,8 @@ void CrossbarSubject::declare_state(TraceWriter& trace, const std::vector<double
     series.target =
         trace.add_series({group + "target_us", "uS", "what was asked for; G+ and G- of an output side by side", row});
     series.programmed = trace.add_series({group + "programmed_us", "uS", "what the devices held after writing", row});
+    series.stuck = trace.add_series(
+        {group + "stuck", "1", "0: the device follows, 1: it stays off, 2: it stays on", row, Hdf5Type::uint8});
     for (std::size_t k = 0; k < at_s.size(); ++k) {
       const std::string name = group + "at_" + std::to_string(k) + "_us";
       series.at.push_back(trace.add_series({name, "uS", "what the devices held at t_s after programming", row}));
@@ -243,6 +298,7 @@ void CrossbarSubject::write_state(TraceWriter& trace, const std::vector<double>&
     const std::int64_t rows = tile.place().inputs;
     trace.append(series_[n].target, side_by_side(tile.target_us()).data(), rows);
     trace.append(series_[n].programmed, side_by_side(tile.programmed_us()).data(), rows);
+    trace.append(series_[n].stuck, stuck_cells(tile).data(), rows);
     for (std::size_t k = 0; k < at_s.size(); ++k) {
       trace.append(series_[n].at[k], side_by_side(tile.conductance_us(at_s[k])).data(), rows);
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace zbphw {
 namespace {
 
@@ -25,6 +27,12 @@ LatencyFigures latency_figures(const std::vector<ServedQuery>& served) {
   return {sum / static_cast<double>(ns.size()), quantile(0.5), quantile(0.99)};
 }
 
+Json by_source_json(const ErrorBySource& by_source) {
+  Json json = Json::object();
+  for (const auto& [name, nsr] : by_source) json[name] = nsr;
+  return json;
+}
+
 }  // namespace
 
 ErrorFigures error_figures(const at::Tensor& measured, const at::Tensor& ideal) {
@@ -42,7 +50,7 @@ ErrorFigures error_figures(const at::Tensor& measured, const at::Tensor& ideal) 
 }
 
 std::int64_t count_steps(const SimulationSubject& subject, const SimulationPlan& plan) {
-  return static_cast<std::int64_t>(2 + subject.error_sources().size() + plan.at_s.size());
+  return static_cast<std::int64_t>(2 + (1 + plan.at_s.size()) * (1 + subject.error_sources().size()));
 }
 
 SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress) {
@@ -51,18 +59,29 @@ SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan
     if (progress) progress(++done, note);
   };
   SimulationResult result;
+  const auto sources_at = [&](double t_s, double nsr) {
+    ErrorBySource by_source;
+    for (const std::string& source : subject.error_sources()) {
+      const bool has = subject.has_source(source);
+      by_source.emplace_back(
+          source, has ? nsr - error_figures(subject.read(plan.inputs, source, t_s).values, result.ideal).nsr : 0.0);
+      step("without " + source);
+    }
+    return by_source;
+  };
   result.ideal = subject.ideal(plan.inputs);
+  if (sum_of(result.ideal.square()) == 0) {
+    throw data_error("queries", "every exact answer is 0: there is no signal to compare the device's answers with");
+  }
   result.reading = subject.read(plan.inputs, "", subject.first_time_s());
   result.error = error_figures(result.reading.values, result.ideal);
   step("queries");
-  for (const std::string& source : subject.error_sources()) {
-    const Reading without = subject.read(plan.inputs, source, subject.first_time_s());
-    result.error_by_source.emplace_back(source, result.error.nsr - error_figures(without.values, result.ideal).nsr);
-    step("without " + source);
-  }
+  result.error_by_source = sources_at(subject.first_time_s(), result.error.nsr);
   for (const double t_s : plan.at_s) {
-    result.drift.push_back({t_s, error_figures(subject.read(plan.inputs, "", t_s).values, result.ideal)});
+    DriftPoint point{t_s, error_figures(subject.read(plan.inputs, "", t_s).values, result.ideal), {}};
     step("drift");
+    point.error_by_source = sources_at(t_s, point.error.nsr);
+    result.drift.push_back(point);
   }
   const std::int64_t queries = plan.inputs.size(0);
   result.served.resize(static_cast<std::size_t>(queries));
@@ -79,11 +98,13 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
   const ChipConfig& chip = subject.chip();
   const auto queries = static_cast<double>(result.chip.queries);
   const double total_j = result.chip.energy.total_j();
-  Json by_source = Json::object();
-  for (const auto& [name, nsr] : result.error_by_source) by_source[name] = nsr;
   Json drift = Json::array();
   for (const DriftPoint& point : result.drift) {
-    drift.push_back({{"t_s", point.t_s}, {"gain", point.error.gain}, {"snr_db", point.error.snr_db}});
+    drift.push_back({{"t_s", point.t_s},
+                     {"gain", point.error.gain},
+                     {"snr_db", point.error.snr_db},
+                     {"nsr", point.error.nsr},
+                     {"error_by_source", by_source_json(point.error_by_source)}});
   }
   Json utilisation = Json::object();
   for (const auto& [unit, share] : result.chip.utilisation) utilisation[unit] = share;
@@ -110,7 +131,7 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
                  {"array", chip.array.source},
                  {"adc", chip.adc.source},
                  {"digital", chip.digital.source}}},
-               {"error_by_source", by_source},
+               {"error_by_source", by_source_json(result.error_by_source)},
                {"drift", drift},
                {"utilisation", utilisation}};
   json.update(subject.details());

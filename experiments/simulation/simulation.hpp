@@ -31,9 +31,14 @@ struct LatencyFigures {
   double p99_ns = 0;
 };
 
+// What each source adds: the NSR that goes away when it alone is switched off. Sources interact, so the parts need not
+// sum to the whole, and one that hides another's error is negative.
+using ErrorBySource = std::vector<std::pair<std::string, double>>;
+
 struct DriftPoint {
   double t_s = 0;
   ErrorFigures error;
+  ErrorBySource error_by_source;
 };
 
 struct SimulationPlan {
@@ -46,9 +51,7 @@ struct SimulationResult {
   at::Tensor ideal;
   Reading reading;  // at the subject's first time
   ErrorFigures error;
-  // What each source adds: the NSR that goes away when it alone is switched off. Sources interact, so the parts need
-  // not sum to the whole, and one that hides another's error is negative.
-  std::vector<std::pair<std::string, double>> error_by_source;
+  ErrorBySource error_by_source;  // at the subject's first time
   std::vector<DriftPoint> drift;
   ChipTotals chip;
   std::vector<ServedQuery> served;  // in the order of queries
@@ -60,6 +63,7 @@ std::int64_t count_steps(const SimulationSubject& subject, const SimulationPlan&
 
 // `progress(done, note)` is called as steps finish; it may be empty.
 using StepObserver = std::function<void(std::int64_t done, const std::string& note)>;
+// Throws a data Error when every exact answer is 0.
 SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress);
 
 // The keys of `zbphw simulate --json` that come from the session.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iomanip>
 #include <sstream>
 
@@ -23,6 +24,14 @@ void add_line(std::ostringstream& out, const std::string& name, const std::strin
   out << "  " << std::left << std::setw(18) << name << std::right << std::setw(12) << value;
   if (!note.empty()) out << "  " << note;
   out << "\n";
+}
+
+// The source whose absence takes most of the NSR away: "adc, 61.0 %".
+std::string leading_cause(const DriftPoint& point) {
+  const auto smaller = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(point.error_by_source.begin(), point.error_by_source.end(), smaller);
+  if (most == point.error_by_source.end() || most->second <= 0) return "";
+  return most->first + ", " + fixed(100 * most->second / point.error.nsr, 1) + " %";
 }
 
 void add_energy(std::ostringstream& out, const SimulationSubject& subject, const SimulationResult& result) {
@@ -59,10 +68,11 @@ std::string simulation_text(const SimulationSubject& subject, const SimulationRe
   }
   if (!result.drift.empty())
     out << "drift\n"
-        << "  seconds               gain    SNR (dB)\n";
+        << "  seconds               gain    SNR (dB)  most of the NSR\n";
   for (const DriftPoint& point : result.drift) {
     out << "  " << std::left << std::setw(14) << significant(point.t_s) << std::right << std::setw(12)
-        << fixed(point.error.gain, 4) << std::setw(12) << fixed(point.error.snr_db, 2) << "\n";
+        << fixed(point.error.gain, 4) << std::setw(12) << fixed(point.error.snr_db, 2) << "  " << leading_cause(point)
+        << "\n";
   }
   out << "time\n";
   add_line(out, "latency, mean", significant(result.latency.mean_ns), "ns");

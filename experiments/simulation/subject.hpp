@@ -41,6 +41,8 @@ class SimulationSubject {
 
   // The names of what can be switched off.
   virtual std::vector<std::string> error_sources() const = 0;
+  // Whether the device has this source at all: without, switching it off changes nothing.
+  virtual bool has_source(const std::string&) const { return true; }
   // Every query answered at t_s; `source_off` is one of error_sources(), or "" for none.
   virtual Reading read(const at::Tensor& inputs, const std::string& source_off, double t_s) = 0;
 

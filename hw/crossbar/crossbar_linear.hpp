@@ -2,6 +2,9 @@
 //
 //   x -> DAC -> column currents of each group of tiles -> + read noise -> ADC -> sum over groups -> y
 //
+// The DAC's noise is on what drives the arrays; a column's gain and offset, the noise of the output and that of the
+// ADC's decisions are in front of its ADC.
+//
 // A group is the tiles that share inputs, once for each significance slice of the weights; bit-serial inputs are read
 // once for each slice of the code.
 //
@@ -59,8 +62,9 @@ class CrossbarLinear final : public PhysicalBlock {
   // Moves the clock to t_s after programming; not before first_time_s(). Throws a device Error when the cell model does
   // not cover t_s.
   void age_to(double t_s);
-  // Switches effects for the queries that follow. `programming` is the exception: it takes effect at the next
-  // program().
+  // Switches effects for the queries that follow, and renews the calibration when they change what columns give.
+  // Exceptions: `programming` takes effect at the next program(); `device_to_device` and `temperature` are what the
+  // block was made with.
   void set_effects(const CrossbarEffects& effects);
 
   double first_time_s() const { return arrays_.first_time_s(); }
@@ -70,6 +74,10 @@ class CrossbarLinear final : public PhysicalBlock {
   // Conversions beyond the range of each converter so far: [groups, outputs / columns_per_adc rounded up].
   const std::vector<std::vector<std::int64_t>>& saturated_by_adc() const { return saturated_by_adc_; }
 
+  // Conversions beyond the range of both converters in each row of the last query().
+  const std::vector<std::int64_t>& saturated_inputs_by_row() const { return saturated_inputs_by_row_; }
+  const std::vector<std::int64_t>& saturated_outputs_by_row() const { return saturated_outputs_by_row_; }
+
   // What one query is for the chip.
   QueryShape query_shape() const;
 
@@ -78,13 +86,14 @@ class CrossbarLinear final : public PhysicalBlock {
   struct RowRead {
     Quantiser adc;
     float base_variance = 0;
+    double full_scale = 0;
   };
   // What a batch drives the arrays with.
   struct Drive {
     std::vector<double> tops;  // [rows], top of each row's DAC range
     at::Tensor applied;        // [rows, inputs], as the DAC gives them
     InputSlices slices;
-    std::int64_t saturated = 0;
+    std::vector<std::int64_t> saturated;  // [rows]
   };
 
   // Rows at the port with their largest magnitudes.
@@ -96,15 +105,17 @@ class CrossbarLinear final : public PhysicalBlock {
   double dac_top(double largest, double margin) const;
   Quantiser dac_at(double top) const;
   // `points` are what ranges are taken from.
-  Drive drive(const at::Tensor& inputs, const PortRows& points, double margin) const;
+  Drive drive(const at::Tensor& inputs, const PortRows& points, double margin, const QuerySlot& slot) const;
+  void add_input_noise(const QuerySlot& slot, Drive& driven) const;
   void load_state(double t_s);
+  void set_drift_scale(double scale);
   void renew_state(double t_s, double tolerance_s);
-  double calibration_signal() const;
+  double calibration_signal();
   RowRead row_read(std::size_t group, double top, const float* currents) const;
-  // Reads a group's currents [rows, outputs] in place; returns the number of saturated conversions.
-  std::int64_t read_group(std::size_t group, std::size_t input_slice, const QuerySlot& slot,
-                          const std::vector<double>& tops, const at::Tensor& variance, at::Tensor& currents);
-  void book(std::int64_t rows, std::int64_t saturated_inputs, std::int64_t saturated_outputs);
+  // Reads a group's currents [rows, outputs] in place and counts saturated conversions.
+  void read_group(std::size_t group, std::size_t input_slice, const QuerySlot& slot, const std::vector<double>& tops,
+                  const at::Tensor& variance, at::Tensor& currents);
+  void book(std::int64_t rows);
 
   BlockSpec spec_;
   CrossbarConfig config_;
@@ -115,12 +126,15 @@ class CrossbarLinear final : public PhysicalBlock {
   std::vector<double> adc_full_scale_;  // of each group, uS times the DAC's range
   double calibrated_dac_top_ = 1;       // of a calibrated DAC range
   double reference_signal_ = 0;         // the calibration run's signal right after programming
-  double drift_scale_ = 1;              // digital compensation
+  at::Tensor output_scale_;             // [outputs], weight units for each uS, with the digital drift compensation
   bool state_is_stale_ = false;         // effects were switched since it was loaded
+  bool calibration_is_stale_ = false;   // currents of columns were switched since the calibration run
   double latency_s_ = 0;
   double clock_s_ = 0;
   Meter meter_;
   std::vector<std::vector<std::int64_t>> saturated_by_adc_;
+  std::vector<std::int64_t> saturated_inputs_by_row_;
+  std::vector<std::int64_t> saturated_outputs_by_row_;
 };
 
 }  // namespace zbphw

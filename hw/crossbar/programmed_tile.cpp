@@ -5,6 +5,11 @@
 #include "device_models/line_resistance/nodal_solver.hpp"
 
 namespace zbphw {
+namespace {
+
+constexpr double siemens_per_us = 1e-6;
+
+}  // namespace
 
 std::vector<TilePlace> place_tiles(std::int64_t inputs, std::int64_t outputs, std::int64_t tile_rows,
                                    std::int64_t tile_columns) {
@@ -78,14 +83,13 @@ CellPairs ProgrammedTile::read_deviation_us(const CellPairs& conductance_us, dou
   return deviation;
 }
 
-std::vector<double> effective_us(const TilePlace& place, const CellPairs& conductance_us,
-                                 const std::optional<LineResistance>& lines) {
-  std::vector<double> effective(conductance_us.plus.size());
-  if (!lines) {
-    for (std::size_t k = 0; k < effective.size(); ++k) effective[k] = conductance_us.plus[k] - conductance_us.minus[k];
-    return effective;
-  }
-  constexpr double siemens_per_us = 1e-6;
+std::vector<DeviceFault> ProgrammedTile::faults(int polarity) const {
+  std::vector<DeviceFault> faults(static_cast<std::size_t>(place_.inputs * place_.outputs));
+  cell_->faults(devices(polarity, write_), faults.data());
+  return faults;
+}
+
+RowMajorMatrix side_by_side_siemens(const TilePlace& place, const CellPairs& conductance_us) {
   RowMajorMatrix array(place.inputs, 2 * place.outputs);
   for (std::int64_t i = 0; i < place.inputs; ++i) {
     for (std::int64_t o = 0; o < place.outputs; ++o) {
@@ -93,7 +97,18 @@ std::vector<double> effective_us(const TilePlace& place, const CellPairs& conduc
       array(i, 2 * o + 1) = conductance_us.minus[i * place.outputs + o] * siemens_per_us;
     }
   }
-  const RowMajorMatrix transfer = NodalFactorisation(array, *lines).ports().transfer_matrix();
+  return array;
+}
+
+std::vector<double> effective_us(const TilePlace& place, const CellPairs& conductance_us,
+                                 const std::optional<LineResistance>& lines) {
+  std::vector<double> effective(conductance_us.plus.size());
+  if (!lines) {
+    for (std::size_t k = 0; k < effective.size(); ++k) effective[k] = conductance_us.plus[k] - conductance_us.minus[k];
+    return effective;
+  }
+  const NodalFactorisation solved(side_by_side_siemens(place, conductance_us), *lines);
+  const RowMajorMatrix& transfer = solved.ports().transfer_matrix();
   for (std::int64_t i = 0; i < place.inputs; ++i) {
     for (std::int64_t o = 0; o < place.outputs; ++o) {
       effective[i * place.outputs + o] = (transfer(2 * o, i) - transfer(2 * o + 1, i)) / siemens_per_us;

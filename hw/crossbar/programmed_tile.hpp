@@ -63,6 +63,9 @@ class ProgrammedTile {
   CellPairs conductance_us(double t_s) const;
   CellPairs read_deviation_us(const CellPairs& conductance_us, double t_s) const;
 
+  // Of the cells with this polarity (0: G+, 1: G-), [inputs, outputs].
+  std::vector<DeviceFault> faults(int polarity) const;
+
  private:
   DeviceRange devices(int polarity, std::uint32_t write) const;
 
@@ -73,6 +76,9 @@ class ProgrammedTile {
   CellPairs target_us_;
   CellPairs programmed_us_;
 };
+
+// The array as it lies on the chip, [inputs, 2 outputs].
+RowMajorMatrix side_by_side_siemens(const TilePlace& place, const CellPairs& conductance_us);
 
 // What a column's current is for each input, as a matrix [inputs, outputs] of uS: G+ - G-, or with resistive lines the
 // difference of the transfer matrix's two columns. Throws what the nodal solver throws.

@@ -50,32 +50,39 @@ inline WideWords widening_product(WideWords x, std::uint32_t m) {
 #endif
 }
 
-inline void high_and_low_product(Words x, std::uint32_t m, Words& high, Words& low) {
+// Philox4x32-10 (base/philox.hpp) on registers of counters. A word lives in the low halves of 64-bit lanes, even and
+// odd lanes of a register apart: a product's low word stays where it is, whatever stands above it, since the next
+// product takes low halves only.
+struct SplitWords {
+  WideWords even;
+  WideWords odd;
+};
+
+inline SplitWords split(Words words) { return {(WideWords)words, (WideWords)words >> 32}; }
+
+inline Words joined(const SplitWords& words) {
   constexpr std::uint64_t low_half = 0xffffffffULL;
-  const auto wide = (WideWords)x;
-  const WideWords even = widening_product(wide, m);
-  const WideWords odd = widening_product(wide >> 32, m);
-  low = (Words)((even & low_half) | (odd << 32));
-  high = (Words)((even >> 32) | (odd & ~low_half));
+  return (Words)((words.even & low_half) | (words.odd << 32));
 }
 
-// Philox4x32-10 (base/philox.hpp) on a register of counters.
 inline void philox_words(Words c0, Words c1, Words c2, Words c3, PhiloxKey key, Words out[4]) {
+  SplitWords w0 = split(c0), w1 = split(c1), w2 = split(c2), w3 = split(c3);
   for (int round = 0; round < 10; ++round) {
-    Words high0, low0, high1, low1;
-    high_and_low_product(c0, 0xD2511F53U, high0, low0);
-    high_and_low_product(c2, 0xCD9E8D57U, high1, low1);
-    c0 = high1 ^ c1 ^ key[0];
-    c1 = low1;
-    c2 = high0 ^ c3 ^ key[1];
-    c3 = low0;
+    const SplitWords product0 = {widening_product(w0.even, 0xD2511F53U), widening_product(w0.odd, 0xD2511F53U)};
+    const SplitWords product1 = {widening_product(w2.even, 0xCD9E8D57U), widening_product(w2.odd, 0xCD9E8D57U)};
+    const auto key0 = static_cast<std::uint64_t>(key[0]);
+    const auto key1 = static_cast<std::uint64_t>(key[1]);
+    w0 = {(product1.even >> 32) ^ w1.even ^ key0, (product1.odd >> 32) ^ w1.odd ^ key0};
+    w1 = product1;
+    w2 = {(product0.even >> 32) ^ w3.even ^ key1, (product0.odd >> 32) ^ w3.odd ^ key1};
+    w3 = product0;
     key[0] += 0x9E3779B9U;
     key[1] += 0xBB67AE85U;
   }
-  out[0] = c0;
-  out[1] = c1;
-  out[2] = c2;
-  out[3] = c3;
+  out[0] = joined(w0);
+  out[1] = joined(w1);
+  out[2] = joined(w2);
+  out[3] = joined(w3);
 }
 
 struct WordBlock {
@@ -99,6 +106,53 @@ inline void draw(const DrawAddress& address, std::uint32_t first_element, std::u
 // As unit_interval_float of base/random.hpp; through a signed integer, which converts in one instruction.
 inline float unit(std::uint32_t word) {
   return (static_cast<float>(static_cast<std::int32_t>(word >> 9)) + 0.5F) * 0x1p-23F;
+}
+
+// Natural logarithm of a normal number in (0, 1), to two units in the last place: u = 2^e m with m in [1/sqrt(2),
+// sqrt(2)), and ln m = 2 artanh((m - 1) / (m + 1)) by its power series.
+inline float logarithm(float u) {
+  constexpr std::int32_t inverse_root_two_bits = 0x3f3504f3;
+  std::int32_t bits;
+  std::memcpy(&bits, &u, sizeof bits);
+  const std::int32_t exponent = (bits - inverse_root_two_bits) >> 23;
+  const std::int32_t mantissa_bits = bits - exponent * (1 << 23);
+  float mantissa;
+  std::memcpy(&mantissa, &mantissa_bits, sizeof mantissa);
+  const float z = (mantissa - 1.0F) / (mantissa + 1.0F);
+  const float square = z * z;
+  const float series = 1.0F + square * (1.0F / 3 + square * (1.0F / 5 + square * (1.0F / 7 + square * (1.0F / 9))));
+  return static_cast<float>(exponent) * 0.69314718055994530942F + 2.0F * z * series;
+}
+
+struct LanePair {
+  float first;
+  float second;
+};
+
+// Cosine and sine of a fraction of a full turn in (0, 1): the nearest quarter turn is taken away exactly, and the rest,
+// at most an eighth of a turn, goes through the power series.
+inline LanePair turn(float fraction) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): the fraction is positive, and a call would not be vectorised
+  const auto quarter = static_cast<std::int32_t>(4.0F * fraction + 0.5F);
+  const auto quarters = static_cast<float>(quarter);
+  const float t = (fraction - 0.25F * quarters) * 6.28318530717958647692F;
+  const float square = t * t;
+  const float cosine =
+      1.0F + square * (-1.0F / 2 + square * (1.0F / 24 + square * (-1.0F / 720 + square * (1.0F / 40320))));
+  const float sine =
+      t + t * square * (-1.0F / 6 + square * (1.0F / 120 + square * (-1.0F / 5040 + square * (1.0F / 362880))));
+  const bool odd = (quarter & 1) != 0;
+  const float x = odd ? sine : cosine;
+  const float y = odd ? cosine : sine;
+  return {((quarter + 1) & 2) != 0 ? -x : x, (quarter & 2) != 0 ? -y : y};
+}
+
+// As normal_pair of base/random.hpp, in single precision. Written out rather than called, so that a loop stays in
+// registers: a call saves and restores all of them.
+inline LanePair normals(std::uint32_t radius_word, std::uint32_t angle_word) {
+  const float radius = std::sqrt(-2.0F * logarithm(unit(radius_word)));
+  const LanePair direction = turn(unit(angle_word));
+  return {radius * direction.first, radius * direction.second};
 }
 
 constexpr float two_pi = 6.28318530717958647692F;

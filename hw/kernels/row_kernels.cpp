@@ -31,9 +31,12 @@ struct Conversion {
 template <Dither kind>
 inline Conversion convert_dithered(const Quantiser& q, float value, std::uint32_t word) {
   const float dither = dither_value<kind>(word);
-  const float wanted = std::floor((value - q.origin) * q.inverse_step + dither + 0.5F);
+  const float place = (value - q.origin) * q.inverse_step + dither;
+  const float wanted = std::floor(place + 0.5F);
+  // The ends belong to the range: mid_rise has them half a step beyond its last codes, where rounding goes outwards.
+  const float end = q.last_code * 0x1p-20F + 0.5F;
   const std::int32_t out_of_range =
-      static_cast<std::int32_t>(wanted < 0.0F) | static_cast<std::int32_t>(wanted > q.last_code);
+      static_cast<std::int32_t>(place < -end) | static_cast<std::int32_t>(place - q.last_code > end);
   float code = wanted < 0.0F ? 0.0F : wanted;
   code = code > q.last_code ? q.last_code : code;
   const float subtracted = kind == Dither::subtractive ? code - dither : code;
@@ -107,21 +110,32 @@ std::int64_t read_pair(const ReadChain& chain, const DrawAddress& address, const
 
 // Copies kernel_lanes entries of a row out, as far as it goes; null for zeros.
 inline void load_lanes(const float* row, std::int32_t valid, float* out) {
-  for (int i = 0; i < lanes; ++i) out[i] = 0.0F;
+  constexpr std::size_t all = lanes * sizeof(float);
+  if (row != nullptr && valid == lanes) {
+    std::memcpy(out, row, all);  // of a size that is known: one register
+    return;
+  }
+  std::memset(out, 0, all);
   if (row != nullptr) std::memcpy(out, row, static_cast<std::size_t>(valid) * sizeof(float));
 }
 
 // Writes a query's lanes back; returns how many of its conversions saturated.
 inline std::int32_t store_lanes(const ArrayRead& read, std::int64_t start, std::int32_t valid, const float* value,
                                 const std::int32_t* saturated) {
-  std::memcpy(read.values + start, value, static_cast<std::size_t>(valid) * sizeof(float));
   alignas(16) std::uint8_t beyond[lanes];
   std::int32_t count = 0;
+#pragma GCC unroll 1  // unrolled, it would not be vectorised
   for (int i = 0; i < lanes; ++i) {
     const std::int32_t here = i < valid ? saturated[i] : 0;
     beyond[i] = static_cast<std::uint8_t>(here);
     count += here;
   }
+  if (valid == lanes) {
+    std::memcpy(read.values + start, value, lanes * sizeof(float));
+    std::memcpy(read.saturated + start, beyond, sizeof beyond);
+    return count;
+  }
+  std::memcpy(read.values + start, value, static_cast<std::size_t>(valid) * sizeof(float));
   std::memcpy(read.saturated + start, beyond, static_cast<std::size_t>(valid));
   return count;
 }
@@ -141,37 +155,56 @@ inline void read_array_lane(const ArrayRead& read, float normal, std::uint32_t w
   }
 }
 
-// All of a lane's work stands in one loop: shorter ones are unrolled before they can be vectorised.
+// kernel_lanes outputs from `start` on; their normals are from words `word` and `word + 1` of `noise`, their dithers
+// from the same words of `dither`. All of a lane's work stands in one loop: shorter ones are unrolled before they can
+// be vectorised.
+template <Dither kind, bool quantise, bool first_wanted, bool second_wanted>
+inline std::int32_t read_array_lanes(const WordBlock& noise, const WordBlock& dither, int word, std::int64_t start,
+                                     std::int64_t length, const ArrayRead& first, const ArrayRead& second) {
+  const auto valid = static_cast<std::int32_t>(length - start < lanes ? length - start : lanes);
+  alignas(64) float value[2][lanes], variance[2][lanes];
+  alignas(64) std::int32_t beyond[2][lanes];
+  constexpr bool wanted[2] = {first_wanted, second_wanted};
+  for (const int k : {0, 1}) {
+    if (!wanted[k]) continue;
+    const ArrayRead& read = k == 0 ? first : second;
+    load_lanes(read.values + start, valid, value[k]);
+    load_lanes(read.variance == nullptr ? nullptr : read.variance + start, valid, variance[k]);
+  }
+  for (int i = 0; i < lanes; ++i) {
+    const LanePair normal = normals(noise.word[word][i], noise.word[word + 1][i]);
+    if constexpr (first_wanted) {
+      read_array_lane<kind, quantise>(first, normal.first, dither.word[word][i], value[0][i], variance[0][i],
+                                      beyond[0][i]);
+    }
+    if constexpr (second_wanted) {
+      read_array_lane<kind, quantise>(second, normal.second, dither.word[word + 1][i], value[1][i], variance[1][i],
+                                      beyond[1][i]);
+    }
+  }
+  std::int32_t saturated = 0;
+  if constexpr (first_wanted) saturated += store_lanes(first, start, valid, value[0], beyond[0]);
+  if constexpr (second_wanted) saturated += store_lanes(second, start, valid, value[1], beyond[1]);
+  return saturated;
+}
+
+// One draw serves two blocks of lanes of both queries; without dither there is no other.
 template <Dither kind, bool quantise, bool first_wanted, bool second_wanted>
 std::int64_t read_array(const DrawAddress& address, std::int64_t length, const ArrayRead& first,
                         const ArrayRead& second) {
+  constexpr std::uint32_t dither_elements = 1U << 31;
   std::int64_t saturated = 0;
-  for (std::int64_t start = 0; start < length; start += lanes) {
-    WordBlock block;
-    draw(address, static_cast<std::uint32_t>(start), 1, 0, block);
-    const auto valid = static_cast<std::int32_t>(length - start < lanes ? length - start : lanes);
-    alignas(64) float value[2][lanes], variance[2][lanes];
-    alignas(64) std::int32_t beyond[2][lanes];
-    for (const int k : {0, 1}) {
-      if (!(k == 0 ? first_wanted : second_wanted)) continue;
-      const ArrayRead& read = k == 0 ? first : second;
-      load_lanes(read.values + start, valid, value[k]);
-      load_lanes(read.variance == nullptr ? nullptr : read.variance + start, valid, variance[k]);
+  WordBlock noise, dither;
+  if constexpr (kind == Dither::none) std::memset(&dither, 0, sizeof dither);
+  for (std::int64_t start = 0; start < length; start += 2 * lanes) {
+    const auto element = static_cast<std::uint32_t>(start / 2);
+    draw(address, element, 1, 0, noise);
+    if constexpr (kind != Dither::none) draw(address, dither_elements + element, 1, 0, dither);
+    int word = 0;
+    for (std::int64_t at = start; at < start + 2 * kernel_lanes && at < length; at += kernel_lanes, word += 2) {
+      saturated +=
+          read_array_lanes<kind, quantise, first_wanted, second_wanted>(noise, dither, word, at, length, first, second);
     }
-    for (int i = 0; i < lanes; ++i) {
-      const float radius = std::sqrt(-2.0F * logf(unit(block.word[0][i])));
-      const float angle = two_pi * unit(block.word[1][i]);
-      if constexpr (first_wanted) {
-        const float normal = radius * cosf(angle);
-        read_array_lane<kind, quantise>(first, normal, block.word[2][i], value[0][i], variance[0][i], beyond[0][i]);
-      }
-      if constexpr (second_wanted) {
-        const float normal = radius * cosf(angle - half_pi);
-        read_array_lane<kind, quantise>(second, normal, block.word[3][i], value[1][i], variance[1][i], beyond[1][i]);
-      }
-    }
-    if constexpr (first_wanted) saturated += store_lanes(first, start, valid, value[0], beyond[0]);
-    if constexpr (second_wanted) saturated += store_lanes(second, start, valid, value[1], beyond[1]);
   }
   return saturated;
 }
@@ -215,6 +248,32 @@ std::int64_t convert_row(const Quantiser& quantiser, std::int64_t length, const 
     saturated += c.saturated;
   }
   return saturated;
+}
+
+template <Dither kind>
+std::int64_t convert_with_dither(const Quantiser& quantiser, const DrawAddress& address, std::int64_t length,
+                                 const float* in, float* out) {
+  std::int64_t saturated = 0;
+  for (std::int64_t start = 0; start < length; start += lanes) {
+    WordBlock block;
+    draw(address, static_cast<std::uint32_t>(start), 1, 0, block);
+    const std::int64_t last = start + lanes < length ? start + lanes : length;
+    for (std::int64_t j = start; j < last; ++j) {
+      const Conversion c = convert_dithered<kind>(quantiser, in[j], block.word[0][j - start]);
+      out[j] = c.value;
+      saturated += c.saturated;
+    }
+  }
+  return saturated;
+}
+
+std::int64_t convert_row_dithered(const Quantiser& quantiser, const DrawAddress& address, std::int64_t length,
+                                  const float* in, float* out) {
+  if (!quantiser.ideal && quantiser.dither == Dither::subtractive)
+    return convert_with_dither<Dither::subtractive>(quantiser, address, length, in, out);
+  if (!quantiser.ideal && quantiser.dither == Dither::triangular)
+    return convert_with_dither<Dither::triangular>(quantiser, address, length, in, out);
+  return convert_row(quantiser, length, in, out);
 }
 
 void softmax_row(std::int64_t length, float shift, const float* in, float* out) {
@@ -268,7 +327,7 @@ void normal_row(const DrawAddress& address, std::int64_t length, float* out) {
     WordBlock block;
     draw(address, static_cast<std::uint32_t>(start), 1, 0, block);
     for (int i = 0; i < lanes; ++i) {
-      out[start + i] = std::sqrt(-2.0F * logf(unit(block.word[0][i]))) * cosf(two_pi * unit(block.word[1][i]));
+      out[start + i] = normals(block.word[0][i], block.word[1][i]).first;
     }
   }
 }
@@ -296,7 +355,8 @@ void sign_rows(const DrawAddress& address, std::int64_t length, std::int64_t pro
 }  // namespace
 
 extern const RowKernels kernels;
-const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,     convert_row, read_pair, read_array_pair,
-                            softmax_row,           swiglu_row, normal_row,  sign_rows, softmax_probe_row};
+const RowKernels kernels = {ZBPHW_TEXT(ZBPHW_ISA), extent,      convert_row, convert_row_dithered, read_pair,
+                            read_array_pair,       softmax_row, swiglu_row,  normal_row,           sign_rows,
+                            softmax_probe_row};
 
 }  // namespace zbphw::ZBPHW_ISA

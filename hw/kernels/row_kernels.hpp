@@ -94,8 +94,13 @@ struct RowKernels {
   // Of a row of at least one entry.
   RowExtent (*extent)(std::int64_t length, const float* row);
 
-  // out[j] = convert(in[j]); returns how many were out of range. `out` may be `in`.
+  // out[j] = convert(in[j]) without dither; returns how many were out of range: more than half a step beyond the last
+  // codes, for mid_rise beyond the ends of its range. `out` may be `in`.
   std::int64_t (*convert_row)(const Quantiser& quantiser, std::int64_t length, const float* in, float* out);
+
+  // The same with the quantiser's dither: entry j takes word 0 of its address.
+  std::int64_t (*convert_row_dithered)(const Quantiser& quantiser, const DrawAddress& address, std::int64_t length,
+                                       const float* in, float* out);
 
   // Reads the pair's first (second) query in place; a null pointer leaves that query out, the other's bits unchanged.
   // Returns the number of saturated conversions.
@@ -103,6 +108,8 @@ struct RowKernels {
                             std::int64_t length, float* first, float* second);
 
   // The same for outputs that each have a noise of their own; a null query is left out. Both converters dither alike.
+  // Outputs come in groups of 2 kernel_lanes that share elements: lane i of group g takes words 0 and 1 of element
+  // kernel_lanes g + i, lane kernel_lanes + i its words 2 and 3; dithers are those of the element's twin, 2^31 further.
   std::int64_t (*read_array_pair)(const DrawAddress& address, std::int64_t length, const ArrayRead* first,
                                   const ArrayRead* second);
 

@@ -16,6 +16,8 @@ TEST_CASE("edit distance counts insertions, deletions, replacements and swaps") 
 TEST_CASE("a near name is suggested and a far one is not") {
   CHECK(did_you_mean("simulat", {"train", "simulate"}) == "; did you mean 'simulate'?");
   CHECK(did_you_mean("zzz", {"train", "simulate"}).empty());
+  CHECK(did_you_mean("pcm_joshi", {"sonos", "pcm_joshi_2020_long"}) == "; did you mean 'pcm_joshi_2020_long'?");
+  CHECK(did_you_mean("pcm", {"sonos", "pcm_joshi_2020_long"}).empty());
 }
 
 TEST_CASE("choices read as a sentence") {

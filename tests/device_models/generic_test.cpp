@@ -71,10 +71,27 @@ TEST_CASE("retention falls exponentially to the resting conductance") {
   CHECK(crowd.at(*cell, 1e9)[0] == Approx(10));
 }
 
-TEST_CASE("temperature changes the conductance by its coefficient") {
-  const auto cell = cell_from(R"({"preset": "generic_exact", "temperature": {"temperature_k": 350, "reference_k": 300,
-                                  "coefficient_per_k": -0.002}})");
-  CHECK(Crowd(*cell, 50, 1).at(*cell, 0)[0] == Approx(45));
+TEST_CASE("temperature changes the conductance of any cell by its coefficient, at any time, stuck devices included") {
+  const std::string warm =
+      R"(, "temperature": {"temperature_k": 350, "reference_k": 300, "coefficient_per_k": -0.002})";
+  const auto exact = cell_from(R"({"preset": "generic_exact")" + warm + "}");
+  CHECK(Crowd(*exact, 50, 1).at(*exact, 0)[0] == Approx(45));
+  const std::string stuck = R"(, "device_to_device": {"stuck_on_fraction": 0.2})";
+  for (const char* preset : {"pcm_joshi_2020", "rram_wan_2022_aihwkit", "sonos_agrawal_2022"}) {
+    INFO(preset);
+    const std::string start = std::string(R"({"preset": ")") + preset + "\"" + stuck;
+    const auto cold = cell_from(start + "}"), hot = cell_from(start + warm + "}");
+    const double target_us = cold->g_max_us() / 2;
+    const Crowd written(*cold, target_us, 1000), again(*hot, target_us, 1000);
+    CHECK(again.programmed_us == written.programmed_us);
+    for (const double t_s : {cold->time_range().first_s, 3600.0}) {
+      const std::vector<double> before = written.at(*cold, t_s), after = again.at(*hot, t_s);
+      for (std::size_t i = 0; i < before.size(); ++i) CHECK(after[i] == Approx(0.9 * before[i]));
+    }
+  }
+  CHECK_THROWS_WITH(cell_from(R"({"preset": "generic_exact", "temperature": {"temperature_k": 900, "reference_k": 300,
+                                  "coefficient_per_k": -0.002}})"),
+                    Catch::Contains("coefficient_per_k"));
 }
 
 TEST_CASE("device-to-device spread has mean 1 and stays with the device through writes and time") {

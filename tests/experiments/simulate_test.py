@@ -18,12 +18,12 @@ def run(*arguments, cwd):
                           timeout=300, check=False, cwd=cwd)
 
 
-def write_npy(path, rows, kind="<f4"):
+def write_npy(path, rows, kind="<f4", fortran=False, shape=None):
     """Writes a list of rows as a .npy file of version 1.0 (NumPy's own documented layout)."""
-    shape = (len(rows), len(rows[0]) if rows else 0)
-    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+    shape = shape or (len(rows), len(rows[0]) if rows else 0)
+    header = f"{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': {shape}, }}"
     header += " " * (63 - (10 + len(header)) % 64) + "\n"
-    code = {"<f4": "<f", ">f4": ">f"}[kind]
+    code = {"<f4": "<f", ">f4": ">f", "|O": "<f"}[kind]
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode())
         for row in rows:
@@ -41,6 +41,10 @@ class InDirectory(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.dir, name)
+
+    def write(self, name, rows):
+        write_npy(self.path(name), rows)
+        return self.path(name)
 
     def simulate(self, *arguments):
         result = run(*arguments, "--json", "--quiet", cwd=self.dir)
@@ -108,6 +112,54 @@ class Results(InDirectory):
         # nu is about .05 for phase-change cells: (1e6 / 20)^-.05 = .58.
         self.assertAlmostEqual(gains[2] / gains[0], 0.58, delta=0.1)
 
+    def test_every_effect_of_a_crossbar_takes_its_share(self):
+        changes = {"input_noise": ["crossbar.input_noise_fraction=0.02"],
+                   "comparator_noise": ["crossbar.comparator_noise_steps=2"],
+                   "column_mismatch": ["crossbar.column_mismatch.gain_spread=0.1",
+                                       "crossbar.column_mismatch.offset_spread_fraction=0.01"],
+                   "device_to_device": ["crossbar.cell.device_to_device.spread=0.2",
+                                        "crossbar.cell.device_to_device.stuck_off_fraction=0.02",
+                                        "crossbar.cell.device_to_device.stuck_on_fraction=0.01"],
+                   "temperature": ['crossbar.cell.temperature={"temperature_k": 350, "reference_k": 300, '
+                                   '"coefficient_per_k": -0.002}'],
+                   "line_resistance": ['crossbar.lines={"word_line_segment_ohm": 5, "bit_line_segment_ohm": 5}']}
+        arguments = ("--device", "pcm_crossbar", "--size", "64x32", "--queries", "200", "--at-s", "0,86400")
+        plain = self.simulate(*arguments, "--out", self.path("plain"))
+        for effect, overrides in changes.items():
+            result = self.simulate(*arguments, "--out", self.path(effect),
+                                   *[part for override in overrides for part in ("--set", override)])
+            for where in (result, *result["drift"]):
+                self.assertGreater(where["error_by_source"][effect], 0.02 * plain["nsr"], effect)
+            self.assertEqual(plain["error_by_source"][effect], 0)
+            self.assertAlmostEqual(result["drift"][0]["nsr"], result["nsr"], places=12)
+            self.assertAlmostEqual(result["drift"][0]["error_by_source"][effect], result["error_by_source"][effect],
+                                   places=12)
+
+    def test_the_trace_says_which_cells_are_stuck(self):
+        self.simulate("--device", "pcm_crossbar", "--size", "40x30", "--queries", "2", "--trace", self.path("s.h5"), "--set",
+                      "crossbar.cell.device_to_device.stuck_on_fraction=0.1")
+        rows = {}
+        for name in ("stuck", "programmed_us"):
+            csv = self.path(name + ".csv")
+            subprocess.run([PROGRAM, "trace", "export", self.path("s.h5"), "--data-set", f"/tiles/0/{name}", "--to", csv,
+                            "--quiet"], check=True, cwd=self.dir, stdout=subprocess.PIPE)
+            with open(csv, encoding="utf-8") as file:
+                rows[name] = [[float(cell) for cell in line.split(",")[1:]] for line in file.readlines()[1:]]
+        held = [us for stuck, cells in zip(rows["stuck"], rows["programmed_us"]) for s, us in zip(stuck, cells) if s == 2]
+        # 2400 cells: .1, within five standard errors.
+        self.assertAlmostEqual(len(held) / 2400, 0.1, delta=5 * math.sqrt(0.09 / 2400))
+        self.assertEqual(set(held), {25.0})
+
+    def test_both_line_solvers_agree_and_the_fast_one_states_its_residual(self):
+        arguments = ("--device", "pcm_crossbar", "--size", "32x16", "--queries", "50", "--at-s", "3600", "--set",
+                     "crossbar.lines.bit_line_segment_ohm=20", "--set")
+        exact = self.simulate(*arguments, "crossbar.lines.solver=exact", "--out", self.path("exact"))
+        fast = self.simulate(*arguments, "crossbar.lines.solver=fast", "--out", self.path("fast"))
+        self.assertIsNone(exact["line_resistance"]["largest_residual"])
+        self.assertGreater(fast["line_resistance"]["largest_residual"], 0)
+        self.assertLess(fast["line_resistance"]["largest_residual"], 1e-9)
+        self.assertAlmostEqual(fast["nsr"] / exact["nsr"], 1, delta=0.02)
+
     def test_the_vcd_and_trace_go_where_they_are_wanted(self):
         result = self.simulate("--device", "pcm_crossbar", "--size", "8x4", "--queries", "3", "--vcd",
                                self.path("chip.vcd"), "--trace", self.path("t.h5"))
@@ -167,6 +219,27 @@ class NumpyFiles(InDirectory):
         self.refused(3, ["big.npy"], *device, "--weights", self.path("big.npy"))
         self.refused(3, ["empty.npy"], *device, "--weights", self.path("empty.npy"))
         self.refused(3, ["none.npy"], *device, "--weights", self.path("none.npy"))
+        write_npy(self.path("fortran.npy"), [[1, 2, 3], [4, 5, 6]], fortran=True)
+        write_npy(self.path("objects.npy"), [[1, 2, 3]], kind="|O")
+        write_npy(self.path("line.npy"), [[1, 2, 3]], shape=(3,))
+        write_npy(self.path("no_rows.npy"), [], shape=(0, 3))
+        write_npy(self.path("zeros.npy"), [[0, 0, 0]])
+        with open(self.path("short.npy"), "wb") as file, open(self.path("W.npy"), "rb") as whole:
+            file.write(whole.read()[:-2])
+        os.mkdir(self.path("dir.npy"))
+        for option, others in (("--weights", ()), ("--inputs", ("--weights", self.path("W.npy")))):
+            for name, parts in (("fortran", ["Fortran order"]), ("big", ["big-endian"]), ("objects", ["objects"]),
+                                ("no_rows", ["[0, 3]", "without any element"]), ("line", ["[3]", "[any, "]),
+                                ("nan", ["[1, 1]", "not a number"]), ("inf", ["[0, 0]", "infinite"]),
+                                ("short", ["22", "24"]), ("dir", ["directory"])):
+                self.refused(3, [f"{name}.npy", *parts], *device, *others, option, self.path(f"{name}.npy"))
+        self.refused(3, ["every exact answer is 0"], *device, "--weights", self.path("zeros.npy"))
+        self.refused(3, ["X.npy", "[4, 3]", "[7, 3]"], *device, "--weights", self.path("W.npy"), "--inputs",
+                     self.write("X.npy", [[1, 0, 0]] * 4), "--queries", "7")
+        clipped = self.simulate(*device, "--weights", self.path("W.npy"), "--set", "crossbar.mapping.scale=fixed",
+                                "--set", "crossbar.mapping.weight_full_scale=0.9", "--set", "crossbar.mapping.clip=true", "--out",
+                                self.path("clipped"))
+        self.assertEqual(clipped["clipped_weights"], 4)
         self.refused(3, ["4 weights are beyond"], *device, "--weights", self.path("W.npy"), "--set",
                      "crossbar.mapping.scale=fixed", "--set", "crossbar.mapping.weight_full_scale=0.9")
 
@@ -187,6 +260,22 @@ class Refusals(InDirectory):
         self.refused(2, ["softmin", "softmax"], "--device", "ideal", "--block", "softmin")
         self.refused(2, ["--weights"], "--device", "analog_softmax", "--weights", "W.npy")
         self.refused(2, ["--size", "10x64"], "--device", "analog_softmax", "--size", "10x64")
+        self.refused(2, ["--at-s", "0.5", "1 to 172800"], "--device", "rram_crossbar", *small, "--at-s", "0.5")
+        self.refused(2, ["pcm_joshi", "did you mean 'pcm_joshi_2020'"], "--device", "pcm_crossbar", *small, "--set",
+                     'crossbar.cell={"preset": "pcm_joshi"}')
+        for bits in ("0", "17", '"perfect"'):
+            self.refused(2, ["crossbar.adc.bits", "1 to 16", "ideal"], "--device", "ideal", *small, "--set",
+                         f"crossbar.adc.bits={bits}")
+        self.refused(2, ["adc", "bitz", "did you mean 'bits'"], "--device", "ideal", *small, "--set",
+                     "crossbar.adc.bitz=4")
+        self.refused(2, ["lines.solver", "exact or fast"], "--device", "ideal", *small, "--set",
+                     "crossbar.lines.solver=quick")
+        self.refused(2, ["comparator_noise_steps", "ideal ADC"], "--device", "ideal", *small, "--set",
+                     "crossbar.comparator_noise_steps=1")
+        os.mkdir(self.path("dir"))
+        self.refused(3, ["dir", "is a directory"], "--device", "ideal", *small, "--trace", "dir")
+        self.refused(3, ["none/t.h5", "directory"], "--device", "ideal", *small, "--trace", "none/t.h5")
+        self.refused(2, ["--trace"], "--device", "ideal", *small, "--trace=")
         self.refused(3, ["chip.txt"], "--device", "ideal", *small, "--vcd", "chip.txt")
 
     def test_a_refused_run_leaves_no_directory(self):

@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -68,11 +70,18 @@ TEST_CASE("a crossbar without effects is the matrix product, whatever the tiles"
 TEST_CASE("switching every effect off makes a real device exact") {
   const at::Tensor weights = normal_tensor(6, 30, 1);
   const at::Tensor inputs = normal_tensor(4, 30, 2);
-  const CrossbarConfig config = config_with({{"cell", {{"preset", "pcm_joshi_2020"}}},
-                                             {"dac", {{"bits", 4}}},
-                                             {"adc", {{"bits", 4}, {"range", "calibrated"}}},
-                                             {"output_noise_fraction", 0.01},
-                                             {"lines", {{"word_line_segment_ohm", 5}, {"bit_line_segment_ohm", 5}}}});
+  const Json cell = {{"preset", "pcm_joshi_2020"},
+                     {"device_to_device", {{"spread", 0.1}, {"stuck_off_fraction", 0.1}, {"stuck_on_fraction", 0.1}}},
+                     {"temperature", {{"temperature_k", 350}, {"reference_k", 300}, {"coefficient_per_k", -0.002}}}};
+  const CrossbarConfig config =
+      config_with({{"cell", cell},
+                   {"dac", {{"bits", 4}}},
+                   {"adc", {{"bits", 4}, {"range", "calibrated"}}},
+                   {"output_noise_fraction", 0.01},
+                   {"input_noise_fraction", 0.01},
+                   {"comparator_noise_steps", 1},
+                   {"column_mismatch", {{"gain_spread", 0.1}, {"offset_spread_fraction", 0.1}}},
+                   {"lines", {{"word_line_segment_ohm", 5}, {"bit_line_segment_ohm", 5}}}});
   const at::Tensor exact = at::mm(inputs, weights.t());
   auto with = programmed(config, weights);
   CHECK_FALSE(at::allclose(ask(with, inputs), exact, 1e-2, 1e-2));
@@ -346,7 +355,10 @@ TEST_CASE("the predicted readout noise is what repeated reads show") {
   auto block = programmed(config_with({{"cell", {{"preset", "pcm_joshi_2020"}}},
                                        {"tile_rows", 16},
                                        {"adc", {{"bits", 6}, {"range", "calibrated"}, {"dither", "subtractive"}}},
-                                       {"output_noise_fraction", 0.01}}),
+                                       {"output_noise_fraction", 0.01},
+                                       {"input_noise_fraction", 0.01},
+                                       {"comparator_noise_steps", 0.5},
+                                       {"mapping", {{"slices", 2}, {"slice_base", 4}}}}),
                           weights);
   const double predicted = block.readout_noise(x, 0, 0).item<double>();
   const at::Tensor reads = ask(block, x.expand({2000, 40})).to(at::kDouble);
@@ -358,19 +370,29 @@ TEST_CASE("effects can be switched on a programmed crossbar as if it had been ma
   const at::Tensor weights = normal_tensor(6, 12, 1);
   const at::Tensor inputs = normal_tensor(4, 12, 2);
   const auto config = config_with({{"cell", {{"preset", "pcm_joshi_2020"}}},
-                                   {"adc", {{"bits", 6}, {"range", "per_input"}}},
+                                   {"dac", {{"bits", 6}}},
+                                   {"adc", {{"bits", 6}, {"range", "calibrated"}}},
+                                   {"input_noise_fraction", 0.01},
+                                   {"comparator_noise_steps", 0.5},
+                                   {"column_mismatch", {{"gain_spread", 0.05}, {"offset_spread_fraction", 0.01}}},
+                                   {"drift_compensation", true},
                                    {"lines", {{"word_line_segment_ohm", 20}, {"bit_line_segment_ohm", 20}}}});
   auto block = programmed(config, weights);
   for (const auto& [name, member] : crossbar_effects()) {
-    if (name == "programming") continue;
+    // These belong to the chip as it is made.
+    if (name == "programming" || name == "device_to_device" || name == "temperature") continue;
     INFO(name);
     CrossbarEffects effects;
     effects.*member = false;
-    auto fresh = programmed(config, weights, effects);
-    fresh.age_to(1e4);
-    block.set_effects(effects);
-    block.age_to(1e4);
-    CHECK(ask(block, inputs).equal(ask(fresh, inputs)));
+    for (const double t_s : {0.0, 1e4}) {
+      auto fresh = programmed(config, weights, effects);
+      fresh.age_to(t_s);
+      block.set_effects({});
+      block.age_to(0);
+      block.set_effects(effects);
+      block.age_to(t_s);
+      CHECK(ask(block, inputs).equal(ask(fresh, inputs)));
+    }
   }
 }
 
@@ -421,4 +443,223 @@ TEST_CASE("a slice of low significance counts for less: its programming error is
   const double off = 4.0 * (0.5 - 0.5 / 3.14159265358979);
   CHECK(variance_of(ask(sliced, at::eye(100))) ==
         Approx((2 * off + (4.0 + off) / 16) * 1e-4).epsilon(5 * std::sqrt(2.5 / 1e4)));
+}
+
+TEST_CASE("input noise is fresh for each input and query and passes through the weights (five standard errors)") {
+  const std::int64_t width = 30, outputs = 20, queries = 4000;
+  const at::Tensor weights = normal_tensor(outputs, width, 1);
+  const at::Tensor inputs = at::full({queries, width}, 0.5);
+  const auto config = [](std::int64_t tile_rows) {
+    return config_with({{"dac", {{"bits", "ideal"}, {"range", "fixed"}, {"full_scale", 2}}},
+                        {"input_noise_fraction", 0.01},
+                        {"tile_rows", tile_rows}});
+  };
+  auto block = programmed(config(64), weights);
+  const at::Tensor error = (ask(block, inputs) - at::mm(inputs, weights.t())).to(at::kDouble);
+  // Deviation .01 of a full scale of 2; outputs share their inputs' noise: the covariance is s^2 W W^T.
+  const at::Tensor expected = at::mm(weights, weights.t()).to(at::kDouble) * std::pow(0.02, 2);
+  const at::Tensor seen = at::mm(error.t(), error) / static_cast<double>(queries);
+  const at::Tensor variance = expected.diagonal();
+  const at::Tensor standard_error = ((at::outer(variance, variance) + expected.square()) / double(queries)).sqrt();
+  CHECK(((seen - expected) / standard_error).abs().max().item<double>() < 5);
+  CHECK((error.mean(0) / (variance / double(queries)).sqrt()).abs().max().item<double>() < 5);
+  // The noise is on the word line, which tiles below each other do not share and tiles beside each other do.
+  auto tiled = programmed(config(7), weights);
+  CHECK(at::allclose(ask(tiled, inputs), error.to(at::kFloat) + at::mm(inputs, weights.t()), 1e-4, 1e-4));
+}
+
+TEST_CASE("reads are independent across outputs, queries, steps, blocks and seeds (five standard errors)") {
+  // 70 outputs: several that share one draw, in whole and in broken groups of lanes.
+  const std::int64_t outputs = 70, queries = 4000;
+  const at::Tensor weights = at::full({outputs, 2}, 0.5);
+  const auto config = config_with({{"cell", generic_cell({{"read_noise", {{"sd_us", 1.0}}}})}});
+  const auto read = [&](std::uint64_t seed, std::uint32_t step, std::uint32_t block_number) {
+    CrossbarRequest request;
+    request.inputs = 2;
+    request.outputs = outputs;
+    request.seed = seed;
+    CrossbarLinear block(config, request);
+    block.program(weights);
+    QueryBatch batch;
+    batch.inputs = at::ones({queries, 2});
+    batch.slot.step = step;
+    batch.slot.block = block_number;
+    const at::Tensor values = block.query(batch).values.to(at::kDouble);
+    return (values - values.mean(0)) / values.std(0, false);
+  };
+  const at::Tensor z = read(1, 0, 0);
+  const double n = queries;
+  const at::Tensor between_outputs = at::mm(z.t(), z) / n - at::eye(outputs, at::kDouble);
+  CHECK(between_outputs.abs().max().item<double>() < 5 / std::sqrt(n));
+  for (const std::int64_t lag : {1, 2, 3, 16}) {
+    const at::Tensor between_queries = at::mm(z.narrow(0, 0, queries - lag).t(), z.narrow(0, lag, queries - lag)) / n;
+    INFO("lag " << lag);
+    CHECK(between_queries.abs().max().item<double>() < 5 / std::sqrt(n));
+  }
+  for (const at::Tensor& other : {read(2, 0, 0), read(1, 1, 0), read(1, 0, 1)}) {
+    CHECK((at::mm(z.t(), other) / n).abs().max().item<double>() < 5 / std::sqrt(n));
+  }
+  CHECK(read(1, 0, 0).equal(z));
+}
+
+TEST_CASE("comparator noise is in steps of the ADC, and needs one (five standard errors)") {
+  const std::int64_t outputs = 40, queries = 1000;
+  const at::Tensor weights = at::full({outputs, 1}, 0.3);
+  const auto config = config_with({{"dac", {{"bits", "ideal"}, {"range", "fixed"}}},
+                                   {"adc", {{"bits", 8}, {"range", "fixed"}, {"full_scale", 254}}},
+                                   {"mapping", {{"scale", "fixed"}, {"weight_full_scale", 1}}},
+                                   {"comparator_noise_steps", 3}});
+  auto block = programmed(config, weights);
+  // A step is 2 uS of 100: deviation .06, and a twelfth of a squared step.
+  const at::Tensor read = ask(block, at::ones({queries, 1}));
+  const double expected = 0.06 * 0.06 + 0.02 * 0.02 / 12, n = outputs * queries;
+  CHECK(variance_of(read) == Approx(expected).epsilon(5 * std::sqrt(2 / n)));
+  CHECK(mean_of(read) == Approx(0.3).margin(5 * std::sqrt(expected / n)));
+  CHECK_THROWS_WITH(config_with({{"comparator_noise_steps", 3}}), Contains("comparator_noise_steps"));
+}
+
+TEST_CASE("columns differ in gain and offset for life (five standard errors)") {
+  const std::int64_t outputs = 2000;
+  const at::Tensor weights = at::full({outputs, 2}, 0.5);
+  const auto block_with = [&](double gain, double offset) {
+    return programmed(config_with({{"dac", {{"bits", "ideal"}, {"range", "fixed"}}},
+                                   {"adc", {{"bits", "ideal"}, {"range", "fixed"}, {"full_scale", 200}}},
+                                   {"mapping", {{"scale", "fixed"}, {"weight_full_scale", 1}}},
+                                   {"column_mismatch", {{"gain_spread", gain}, {"offset_spread_fraction", offset}}}}),
+                      weights);
+  };
+  auto gains = block_with(0.05, 0);
+  const at::Tensor one = ask(gains, at::full({1, 2}, 1.0));
+  CHECK(mean_of(one) == Approx(1).margin(5 * 0.05 / std::sqrt(2000)));
+  CHECK(variance_of(one) == Approx(0.0025).epsilon(5 * std::sqrt(2 / 2000.0)));
+  CHECK(at::allclose(ask(gains, at::full({1, 2}, -0.5)), -0.5 * one, 1e-5, 1e-6));
+  auto offsets = block_with(0, 0.01);
+  const at::Tensor none = ask(offsets, at::zeros({1, 2}));
+  // .01 of 200 uS is .02 of a weight of 1 (100 uS).
+  CHECK(mean_of(none) == Approx(0).margin(5 * 0.02 / std::sqrt(2000)));
+  CHECK(variance_of(none) == Approx(0.0004).epsilon(5 * std::sqrt(2 / 2000.0)));
+  CHECK(at::allclose(ask(offsets, at::full({1, 2}, 1.0)), 1 + none, 1e-5, 1e-5));
+}
+
+TEST_CASE("a dithered DAC errs by the stated variance and no bias (five standard errors)") {
+  const at::Tensor weights = at::eye(50);
+  for (const auto& [dither, steps_squared] :
+       std::vector<std::pair<std::string, double>>{{"subtractive", 1 / 12.0}, {"triangular", 1 / 4.0}}) {
+    auto block = programmed(config_with({{"dac", {{"bits", 4}, {"range", "fixed"}, {"dither", dither}}}}), weights);
+    const at::Tensor error = ask(block, at::full({2000, 50}, 0.4)) - 0.4;
+    const double expected = steps_squared / 49, n = 2000 * 50;  // 14 steps from -1 to 1
+    INFO(dither);
+    CHECK(mean_of(error) == Approx(0).margin(5 * std::sqrt(expected / n)));
+    CHECK(variance_of(error) == Approx(expected).epsilon(5 * std::sqrt(2 / n)));
+  }
+}
+
+TEST_CASE("an input at the top of its own range is not beyond it, on any grid") {
+  const at::Tensor inputs = normal_tensor(200, 24, 2);
+  for (const char* grid : {"mid_tread", "mid_rise", "end_point"}) {
+    for (const int bits : {2, 8, 16}) {
+      INFO(grid << ", " << bits << " bits");
+      auto block = programmed(config_with({{"dac", {{"bits", bits}, {"grid", grid}}}}), at::ones({1, 24}));
+      ask(block, inputs);
+      ask(block, -inputs);
+      CHECK(block.meter().saturated_inputs == 0);
+    }
+  }
+  auto fixed =
+      programmed(config_with({{"dac", {{"bits", 4}, {"grid", "mid_rise"}, {"range", "fixed"}}}}), at::ones({1, 1}));
+  ask(fixed, at::tensor({1.0F, -1.0F, 1.01F, -1.01F}).reshape({4, 1}));
+  CHECK(fixed.meter().saturated_inputs == 2);
+  CHECK(fixed.saturated_inputs_by_row() == std::vector<std::int64_t>{0, 0, 1, 1});
+}
+
+TEST_CASE("stuck, varying and warm devices reach the product in the stated amounts (five standard errors)") {
+  const at::Tensor weights = at::full({200, 100}, 0.5);
+  const auto error_of = [&](const Json& cell) {
+    auto block = programmed(
+        config_with({{"cell", generic_cell(cell)}, {"mapping", {{"scale", "fixed"}, {"weight_full_scale", 1}}}}),
+        weights);
+    return ask(block, at::eye(100)).to(at::kDouble) - 0.5;
+  };
+  const double n = 200 * 100;
+  // G+ of 50 uS falls to 0: -.5. G- is at 0 already.
+  const at::Tensor off = error_of({{"device_to_device", {{"stuck_off_fraction", 0.1}}}});
+  CHECK(mean_of((off < -0.4).to(at::kDouble)) == Approx(0.1).margin(5 * std::sqrt(0.09 / n)));
+  CHECK(mean_of((off.abs() > 1e-6).to(at::kDouble)) == mean_of((off < -0.4).to(at::kDouble)));
+  // Either cell at 100 uS: +.5 or -1, both: -.5.
+  const at::Tensor on = error_of({{"device_to_device", {{"stuck_on_fraction", 0.1}}}});
+  CHECK(mean_of((on > 0.4).to(at::kDouble)) == Approx(0.09).margin(5 * std::sqrt(0.09 * 0.91 / n)));
+  CHECK(mean_of((on < -0.9).to(at::kDouble)) == Approx(0.09).margin(5 * std::sqrt(0.09 * 0.91 / n)));
+  // A lognormal factor of mean 1 on G+.
+  const at::Tensor spread = error_of({{"device_to_device", {{"spread", 0.1}}}});
+  CHECK(mean_of(spread) == Approx(0).margin(5 * 0.05 / std::sqrt(n)));
+  CHECK(variance_of(spread) == Approx(0.25 * std::expm1(0.01)).epsilon(5 * std::sqrt(2.2 / n)));
+  const at::Tensor warm =
+      error_of({{"temperature", {{"temperature_k", 350}, {"reference_k", 300}, {"coefficient_per_k", -0.002}}}});
+  CHECK(at::allclose(warm, at::full_like(warm, -0.05), 1e-5, 1e-6));
+}
+
+TEST_CASE("a fast line solver reads what the exact one reads, and states its residual") {
+  const at::Tensor weights = normal_tensor(9, 40, 1);
+  const at::Tensor inputs = normal_tensor(5, 40, 2);
+  const auto block_with = [&](const std::string& solver, double tolerance) {
+    return programmed(config_with({{"cell", {{"preset", "pcm_joshi_2020"}}},
+                                   {"tile_rows", 16},
+                                   {"tile_columns", 4},
+                                   {"drift_compensation", true},
+                                   {"column_mismatch", {{"gain_spread", 0.05}}},
+                                   {"adc", {{"bits", 8}, {"range", "calibrated"}}},
+                                   {"lines",
+                                    {{"word_line_segment_ohm", 20},
+                                     {"bit_line_segment_ohm", 20},
+                                     {"solver", solver},
+                                     {"tolerance", tolerance}}}}),
+                      weights);
+  };
+  auto exact = block_with("exact", 1e-9);
+  auto fast = block_with("fast", 1e-11);
+  auto loose = block_with("fast", 1e-3);
+  CrossbarEffects without;
+  without.adc = without.line_resistance = false;
+  for (const double t_s : {0.0, 1e5}) {
+    CrossbarEffects no_adc;
+    no_adc.adc = false;
+    for (CrossbarLinear* block : {&exact, &fast, &loose}) {
+      block->set_effects(no_adc);
+      block->age_to(t_s);
+    }
+    const at::Tensor wanted = ask(exact, inputs);
+    CHECK(at::allclose(ask(fast, inputs), wanted, 1e-4, 1e-4));
+    CHECK_FALSE(at::allclose(ask(loose, inputs), wanted, 1e-6, 1e-6));
+    CHECK(at::allclose(ask(loose, inputs), wanted, 0.05, 0.05));
+    fast.set_effects(without);
+    exact.set_effects(without);
+    const at::Tensor ideal_lines = ask(exact, inputs);
+    CHECK(ask(fast, inputs).equal(ideal_lines));
+    CHECK_FALSE(at::allclose(ideal_lines, wanted, 1e-3, 1e-3));
+  }
+  CHECK(exact.arrays().largest_residual() == 0);
+  CHECK(fast.arrays().largest_residual() > 0);
+  CHECK(fast.arrays().largest_residual() <= 1e-11);
+  CHECK(loose.arrays().largest_residual() > 1e-9);
+  CHECK(loose.arrays().largest_residual() <= 1e-3);
+}
+
+TEST_CASE("no memory grows with rows of the batch times inputs times outputs") {
+  const std::int64_t rows = 2048, width = 512;
+  auto block = programmed(config_with({{"cell", {{"preset", "pcm_joshi_2020"}}},
+                                       {"tile_rows", 512},
+                                       {"tile_columns", 512},
+                                       {"dac", {{"bits", 8}}},
+                                       {"adc", {{"bits", 8}, {"range", "calibrated"}}}}),
+                          normal_tensor(width, width, 1));
+  const at::Tensor inputs = normal_tensor(rows, width, 2);
+  const auto peak_mb = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return static_cast<double>(usage.ru_maxrss) / 1024;
+  };
+  const double before_mb = peak_mb();
+  ask(block, inputs);
+  const double product_mb = 4.0 * rows * width * width / 1048576;  // 2048
+  CHECK(peak_mb() - before_mb < product_mb / 20);
 }

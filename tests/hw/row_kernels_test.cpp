@@ -140,6 +140,36 @@ TEST_CASE("dithered conversions err by the stated variance and no bias (five sta
   }
 }
 
+TEST_CASE("a dithered row takes its dithers by address and counts what is beyond the range") {
+  ConverterConfig config;
+  config.bits = 5;
+  for (const RowKernels* kernels : all_kernels()) {
+    for (const Dither dither : {Dither::none, Dither::subtractive, Dither::triangular}) {
+      config.dither = dither;
+      const Quantiser quantiser = resolve(config, 1.0);
+      const std::vector<float> in(37, 0.3F);
+      std::vector<float> out(37);
+      CHECK(kernels->convert_row_dithered(quantiser, some_address, 37, in.data(), out.data()) == 0);
+      for (std::uint32_t j = 0; j < 37; ++j) {
+        const std::uint32_t bits = philox4x32({j, 5, 6, 7}, {11, 12})[0];
+        const double uniform = unit_interval(bits) - 0.5;
+        const double triangular = ((bits & 0xffffU) + (bits >> 16) - 65535.0) / 65536;
+        const double shift = dither == Dither::none ? 0 : dither == Dither::subtractive ? uniform : triangular;
+        // 30 steps from -1 to 1
+        const double code = std::round(0.3 * 15 + 15 + shift);
+        const double expected = (code - 15 - (dither == Dither::subtractive ? shift : 0)) / 15;
+        CHECK(out[j] == Approx(expected).margin(1e-5));
+      }
+      const std::vector<float> beyond(37, -1.2F);
+      CHECK(kernels->convert_row_dithered(quantiser, some_address, 37, beyond.data(), out.data()) == 37);
+    }
+    const std::vector<float> in = some_row(20, 8);
+    std::vector<float> out(20);
+    CHECK(kernels->convert_row_dithered({}, some_address, 20, in.data(), out.data()) == 0);
+    CHECK(std::equal(out.begin(), out.end(), in.begin()));
+  }
+}
+
 TEST_CASE("saturated conversions are clipped and counted within the row only") {
   ConverterConfig config;
   config.grid = Grid::end_point;
@@ -194,6 +224,43 @@ TEST_CASE("array reads add each output's own noise, convert, and mark what satur
     CHECK(odd == Approx(0.0001).epsilon(error));
     CHECK(other == Approx(0.0004).epsilon(error));
     CHECK(saturated == marked);
+  }
+}
+
+TEST_CASE("array reads take the addressed normals and dithers of base/random") {
+  const std::int64_t length = 75;
+  const float large = 64;  // so that the converter's steps are small beside the noise and its ends far away
+  ConverterConfig config;
+  config.bits = 12;
+  for (const RowKernels* kernels : all_kernels()) {
+    for (const Dither dither : {Dither::none, Dither::subtractive, Dither::triangular}) {
+      config.dither = dither;
+      const Quantiser quantiser = dither == Dither::none ? Quantiser{} : resolve(config, large);
+      std::vector<float> first(length, 1.0F), second(length, -2.0F);
+      std::vector<std::uint8_t> beyond(length);
+      const ArrayRead one{first.data(), nullptr, 1.0F, beyond.data(), quantiser};
+      const ArrayRead two{second.data(), nullptr, 4.0F, beyond.data(), quantiser};
+      kernels->read_array_pair(some_address, length, &one, &two);
+      for (std::uint32_t j = 0; j < length; ++j) {
+        const std::uint32_t element = j / 32 * 16 + j % 16, word = j % 32 < 16 ? 0 : 2;
+        const PhiloxCounter w = philox4x32({element, 5, 6, 7}, {11, 12});
+        const PhiloxCounter d = philox4x32({element + (1U << 31), 5, 6, 7}, {11, 12});
+        const NormalPair z = normal_pair(w[word], w[word + 1]);
+        // In steps; without a converter there is none.
+        const auto dithered = [&](double value, std::uint32_t bits) {
+          const double uniform = unit_interval(bits) - 0.5;
+          const double triangular = ((bits & 0xffffU) + (bits >> 16) - 65535.0) / 65536;
+          const double shift = dither == Dither::subtractive ? uniform : triangular;
+          const double code = std::round((value - quantiser.origin) / quantiser.step + shift);
+          return quantiser.origin + quantiser.step * (code - (dither == Dither::subtractive ? shift : 0));
+        };
+        const double analog[2] = {1 + z.first, -2 + 2 * z.second};
+        const double expected[2] = {dither == Dither::none ? analog[0] : dithered(analog[0], d[word]),
+                                    dither == Dither::none ? analog[1] : dithered(analog[1], d[word + 1])};
+        CHECK(first[j] == Approx(expected[0]).margin(2e-5));
+        CHECK(second[j] == Approx(expected[1]).margin(2e-5));
+      }
+    }
   }
 }
 
