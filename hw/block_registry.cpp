@@ -12,15 +12,20 @@ namespace {
 // What a plugin's block would compute without effects is known for the kinds that we simulate.
 std::unique_ptr<PhysicalBlock> without_plugin(const std::string& name, const RawConfig& config,
                                               const BlockRequest& request) {
-  const std::vector<std::string> kinds = Registry<BlockKind>::instance().names();
-  if (std::find(kinds.begin(), kinds.end(), name) == kinds.end()) {
+  const Registry<BlockKind>& kinds = Registry<BlockKind>::instance();
+  if (!is_simulated(name)) {
     throw config_error(config.where, "only the plugin knows what a block \"" + name +
-                                         "\" computes; without effects there are " + join_choices(kinds));
+                                         "\" computes; without effects there are " + join_choices(kinds.names()));
   }
-  return Registry<BlockKind>::instance().at(name, "block", config.where).make({Json::object(), config.where}, request);
+  return kinds.at(name, "block", config.where).make({Json::object(), config.where}, request);
 }
 
 }  // namespace
+
+bool is_simulated(const std::string& name) {
+  const std::vector<std::string> names = Registry<BlockKind>::instance().names();
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::unique_ptr<PhysicalBlock> make_block(const std::string& name, const RawConfig& config,
                                           const BlockRequest& request) {

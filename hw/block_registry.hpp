@@ -45,6 +45,9 @@ BlockKind described_block(
           [](const RawConfig& config) { return write_config(read_config<T>(config.value, config.where)); }};
 }
 
+// Whether a block of this name is simulated; a plugin may offer others.
+bool is_simulated(const std::string& name);
+
 // `name` is a key of a device file's "blocks", `config` its value. A section that names a plugin gives a PluginBlock,
 // or with request.fidelity ideal the simulated block without effects. Throws a config Error for a name that neither is
 // simulated nor has a plugin, and a device Error for a plugin that cannot be used.

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -23,7 +24,8 @@ constexpr double moment_s = 1;  // in which a child that has nothing more to do 
 // What the child does between fork and exec. Only functions that POSIX allows there: other threads of ours may have
 // held any lock when we forked.
 struct ChildStart {
-  std::vector<char*> arguments;  // ends with a null pointer
+  std::vector<char*> arguments;  // ends with a null pointer, as does the next
+  std::vector<char*> environment;
   const char* folder;            // null: here
   ChildFiles files;
   int socket;
@@ -58,7 +60,7 @@ struct ChildStart {
   const int first_unused = start.files.socket_is_standard_io ? 3 : (also >= 0 ? 5 : 4);
   close_range(static_cast<unsigned>(first_unused), ~0U, CLOSE_RANGE_CLOEXEC);
   if (start.folder != nullptr && chdir(start.folder) != 0) report_and_exit(error_pipe);
-  execvp(start.arguments[0], start.arguments.data());
+  execvpe(start.arguments[0], start.arguments.data(), start.environment.data());
   report_and_exit(error_pipe);
 }
 
@@ -78,9 +80,14 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, const std:
     throw device_error(arguments[0], "no pipe can be made: " + reason);
   }
   std::vector<std::string> words = arguments;
-  ChildStart start{{}, folder.empty() ? nullptr : folder.c_str(), files, sockets[1], errors[1], getpid()};
+  // The child and we take turns. OpenMP's threads, left alone, would wait by spinning and hold up whoever works.
+  std::string wait_policy = "OMP_WAIT_POLICY=passive";
+  ChildStart start{{}, {}, folder.empty() ? nullptr : folder.c_str(), files, sockets[1], errors[1], getpid()};
   for (std::string& word : words) start.arguments.push_back(word.data());
   start.arguments.push_back(nullptr);
+  for (char** variable = environ; *variable != nullptr; ++variable) start.environment.push_back(*variable);
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) start.environment.push_back(wait_policy.data());
+  start.environment.push_back(nullptr);
 
   id_ = fork();
   if (id_ == 0) become_child(start);

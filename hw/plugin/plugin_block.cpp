@@ -8,15 +8,13 @@
 #include <sstream>
 
 #include "base/error.hpp"
-#include "base/registry.hpp"
 
 namespace zbphw {
 namespace {
 
 // The block that zbphw simulates under this name, without effects; null for a plugin's own kind.
 std::unique_ptr<PhysicalBlock> simulated(const std::string& kind, BlockRequest request) {
-  const std::vector<std::string> kinds = Registry<BlockKind>::instance().names();
-  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) return nullptr;
+  if (!is_simulated(kind)) return nullptr;
   request.fidelity = Fidelity::ideal;
   return make_block(kind, {Json::object(), "block " + kind}, request);
 }
@@ -124,7 +122,7 @@ void PluginBlock::check_widths() const {
 
 Error PluginBlock::failed(const Queries& queries, const std::string& why) const {
   if (queries.rows == 0) return device_error(where_, why);
-  return device_error(where_, from_to("query", "queries", asked_, queries.count()) + " (step " +
+  return device_error(where_, from_to("query", "queries", asked_, queries.count()) + " (pass " +
                                   std::to_string(queries.slot.step) + ", layer " + std::to_string(queries.slot.block) +
                                   ", " + from_to("row", "rows", queries.slot.first_row, queries.rows) + "): " + why);
 }
@@ -163,7 +161,7 @@ void PluginBlock::check_values(at::Tensor& values, const char* what, bool causal
     if (bad != row + used) {
       throw device_error(
           where_, from_to("query", "queries", asked_ + r * queries.queries_per_row, queries.queries_per_row) +
-                      " (step " + std::to_string(queries.slot.step) + ", layer " + std::to_string(queries.slot.block) +
+                      " (pass " + std::to_string(queries.slot.step) + ", layer " + std::to_string(queries.slot.block) +
                       ", row " + std::to_string(queries.slot.first_row + r) + "): " + what + " " +
                       std::to_string(bad - row) + (std::isnan(*bad) ? " is not a number" : " is infinite"));
     }

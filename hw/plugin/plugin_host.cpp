@@ -1,6 +1,8 @@
 // zbphw_plugin_host LIBRARY: the child process of an isolated plugin. zbphw starts it; people do not.
 //
 // File descriptor 3 is the socket that headers travel on, 4 the memory that arrays lie in. Ends when the socket does.
+#include <malloc.h>
+
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -53,6 +55,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "zbphw_plugin_host is started by zbphw, with a plugin's library\n");
     return 2;
   }
+  // A plugin that allocates for each batch keeps its memory: giving it back and faulting it in again costs more than
+  // many a query.
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
   std::unique_ptr<PluginLibrary> library;
   SharedArrays shared(shared_file);
   try {

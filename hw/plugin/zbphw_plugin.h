@@ -20,8 +20,8 @@
  * inside.
  *
  * Failure. A function that returns int returns a zbphw_status. After any other than ZBPHW_OK zbphw asks last_error(),
- * ends the run with exit code 5 and the number of the query, and closes the chip. A plugin never ends the process,
- * never lets a C++ exception out, and leaves standard output alone: it holds zbphw's results.
+ * ends the run with exit code 5 and the number of the query (of this block, from 0), and closes the chip. A plugin
+ * never ends the process, never lets a C++ exception out, and leaves standard output alone: it holds zbphw's results.
  *
  * Growth. Structures of this version never change; a newer zbphw that needs more has a new entry function beside this
  * one. struct_size holds sizeof of the structure as its writer knew it.
@@ -62,7 +62,7 @@ typedef struct zbphw_open_request {
 /* Which queries these are. A simulator addresses its noise by these integers and the seed, so that a result does not
  * depend on how a batch was cut, and a resumed run repeats it; a real chip may ignore all of them. */
 typedef struct zbphw_slot {
-  uint32_t step;            /* training step */
+  uint32_t step;            /* the pass: 2 * training step, and one more for its validation */
   uint32_t block;           /* which block of the model asks: its layer */
   uint32_t first_row;       /* number of the batch's first row; row r of the batch is first_row + r */
   uint32_t queries_per_row; /* queries that each row gets in a sequence, at least 1 */

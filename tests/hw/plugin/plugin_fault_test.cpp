@@ -30,7 +30,7 @@ std::string device_failure(const Body& body) {
   return "";
 }
 
-// Asks three batches of four rows at step 6, layer 1; the fault is at query 6, the third row of the second batch.
+// Asks three batches of four rows in pass 6, layer 1; the fault is at query 6, the third row of the second batch.
 std::string failure_of_queries(const std::string& fault, const Json& more = {}) {
   return device_failure([&] {
     const auto block = fault_block("swiglu", wide(3), {{"fault", fault}, {"at_query", 6}}, more);
@@ -45,8 +45,8 @@ std::string failure_of_queries(const std::string& fault, const Json& more = {}) 
   });
 }
 
-const std::string the_batch = "libzbphw_fault_plugin.so (swiglu): queries 4 to 7 (step 6, layer 1, rows 100 to 103): ";
-const std::string the_query = "libzbphw_fault_plugin.so (swiglu): query 6 (step 6, layer 1, row 102): ";
+const std::string the_batch = "libzbphw_fault_plugin.so (swiglu): queries 4 to 7 (pass 6, layer 1, rows 100 to 103): ";
+const std::string the_query = "libzbphw_fault_plugin.so (swiglu): query 6 (pass 6, layer 1, row 102): ";
 
 bool is_running(pid_t id) { return kill(id, 0) == 0; }
 
