@@ -263,6 +263,7 @@ CommandResult compare(const Invocation& invocation) {
   const std::string name = benches[0].device.name + "-and-" + benches[1].device.name;
   const RunDirectory run(invocation.out_directory(name), {{"compare", configs}}, invocation.common.force);
   std::vector<Json> results;
+  results.reserve(benches.size());
   for (Bench& bench : benches) results.push_back(bench_json(bench, run_bench(invocation, bench)));
   CommandResult answer;
   answer.out = run.path();

@@ -26,7 +26,7 @@ constexpr double moment_s = 1;  // in which a child that has nothing more to do 
 struct ChildStart {
   std::vector<char*> arguments;  // ends with a null pointer, as does the next
   std::vector<char*> environment;
-  const char* folder;            // null: here
+  const char* folder;  // null: here
   ChildFiles files;
   int socket;
   int error_pipe;  // takes errno when the program cannot be started; closed by exec

@@ -23,8 +23,8 @@ struct WantedFloats {
   std::int64_t count = 0;
 };
 
-struct ChipCall {
-  Json header;  // {"op": "query", "chip": 0, ...}
+struct ChipCall {  // NOLINT(bugprone-exception-escape): of nlohmann's move, which is noexcept
+  Json header;     // {"op": "query", "chip": 0, ...}
   std::vector<SentFloats> sent;
   std::vector<WantedFloats> wanted;  // room for the arrays of the answer
 };

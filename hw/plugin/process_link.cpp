@@ -22,6 +22,7 @@ std::string host_path() {
 template <class Floats>
 std::vector<std::int64_t> counts_of(const std::vector<Floats>& arrays) {
   std::vector<std::int64_t> counts;
+  counts.reserve(arrays.size());
   for (const Floats& array : arrays) counts.push_back(array.count);
   return counts;
 }
@@ -102,7 +103,7 @@ Json ProcessLink::exchange(const ChipCall& call, const Deadline& deadline) {
   return shared_ == nullptr ? exchange_inline(call, header, deadline) : exchange_shared(call, header, deadline);
 }
 
-Json ProcessLink::exchange_shared(const ChipCall& call, Json header, const Deadline& deadline) {
+Json ProcessLink::exchange_shared(const ChipCall& call, const Json& header, const Deadline& deadline) {
   const ArrayLayout layout(counts_of(call.sent), counts_of(call.wanted));
   shared_->grow(layout.bytes);
   for (std::size_t k = 0; k < call.sent.size(); ++k) {

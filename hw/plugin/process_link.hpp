@@ -30,7 +30,7 @@ class ProcessLink final : public ChipLink {
       : name_(std::move(name)), shared_(std::move(shared)), child_(std::move(child)) {}
 
   Json exchange(const ChipCall& call, const Deadline& deadline);
-  Json exchange_shared(const ChipCall& call, Json header, const Deadline& deadline);
+  Json exchange_shared(const ChipCall& call, const Json& header, const Deadline& deadline);
   Json exchange_inline(const ChipCall& call, const Json& header, const Deadline& deadline);
   // Why the link is lost, as a device Error; the child is gone afterwards.
   Error lost(const std::string& why);

@@ -20,8 +20,7 @@
 // One opened block.
 struct zbphw_chip {
   std::unique_ptr<zbphw::PhysicalBlock> block;
-  zbphw::Json description;
-  std::string description_text;
+  std::string description;  // JSON
   std::string error;
 };
 
@@ -99,6 +98,7 @@ void open_block(const zbphw_open_request& request, zbphw_chip& chip) {
   at::set_num_threads(static_cast<int>(request.threads));
   const DeviceConfig device = device_of(Json::parse(request.options_json));
   const std::string kind = request.block;
+  Json description;
   if (kind == crossbar_kind) {
     if (!device.crossbar) throw config_error(device.name, "has no crossbar");
     CrossbarRequest wanted;
@@ -106,8 +106,8 @@ void open_block(const zbphw_open_request& request, zbphw_chip& chip) {
     wanted.outputs = request.output_width;
     wanted.seed = request.seed;
     chip.block = std::make_unique<CrossbarLinear>(*device.crossbar, wanted);
-    chip.description["dac"] = write_config(device.crossbar->dac);
-    chip.description["adc"] = write_config(device.crossbar->adc);
+    description["dac"] = write_config(device.crossbar->dac);
+    description["adc"] = write_config(device.crossbar->adc);
   } else {
     BlockRequest wanted;
     wanted.output_width = request.output_width;
@@ -115,15 +115,15 @@ void open_block(const zbphw_open_request& request, zbphw_chip& chip) {
     wanted.seed = request.seed;
     const RawConfig section = device.block(kind);
     chip.block = make_block(kind, section, wanted);
-    chip.description["dac"] = section.value.at("dac");
-    chip.description["adc"] = section.value.at("adc");
+    description["dac"] = section.value.at("dac");
+    description["adc"] = section.value.at("adc");
   }
   const BlockSpec& spec = chip.block->spec();
-  chip.description["input_width"] = spec.input_width;
-  chip.description["output_width"] = spec.output_width;
-  chip.description["locality"] = text_of(spec.locality);
-  chip.description["holds_weights"] = kind == crossbar_kind;
-  chip.description_text = chip.description.dump();
+  description["input_width"] = spec.input_width;
+  description["output_width"] = spec.output_width;
+  description["locality"] = text_of(spec.locality);
+  description["holds_weights"] = kind == crossbar_kind;
+  chip.description = description.dump();
 }
 
 const char* describe_library() {
@@ -138,7 +138,7 @@ int open(const zbphw_open_request* request, zbphw_chip** chip) {
   });
 }
 
-const char* describe(zbphw_chip* chip) { return chip->description_text.c_str(); }
+const char* describe(zbphw_chip* chip) { return chip->description.c_str(); }
 
 const char* last_error(zbphw_chip* chip) { return chip == nullptr ? open_error().c_str() : chip->error.c_str(); }
 
