@@ -14,6 +14,8 @@
 #include "experiments/run_directory.hpp"
 #include "experiments/simulation/comparison.hpp"
 #include "experiments/simulation/simulation.hpp"
+#include "hw/block_registry.hpp"
+#include "hw/plugin/plugin_config.hpp"
 
 namespace zbphw {
 namespace {
@@ -122,18 +124,31 @@ at::Tensor inputs_of(const Invocation& invocation, std::int64_t width) {
   return normal_matrix(queries.value_or(default_queries), width, 1, {invocation.seed(), stream_id("simulate inputs")});
 }
 
+// A block on a plugin. Of one that we do not simulate only the plugin knows whether it holds weights, so it is offered
+// some.
+std::unique_ptr<SimulationSubject> attached_subject(const Invocation& invocation, const DeviceConfig& device,
+                                                    const std::string& block, std::int64_t width) {
+  if (invocation.has("vcd")) throw usage_error("--vcd: what happens inside a plugin is not known");
+  const at::Tensor weights = is_simulated(block) ? at::Tensor() : weights_of(invocation);
+  return plugin_subject(device, block, weights, weights.defined() ? weights.size(0) : width, invocation.seed());
+}
+
 // The crossbar, or the block that --block names, or a device's only kind of thing.
 std::unique_ptr<SimulationSubject> subject_of(const Invocation& invocation, const DeviceConfig& device) {
   const auto block = invocation.find<std::string>("block");
   if (!block && device.crossbar) return crossbar_subject(device, weights_of(invocation), invocation.seed());
-  if (invocation.has("weights"))
-    throw usage_error("--weights: an activation block holds none; allowed: with a crossbar");
   if (device.blocks.value.empty() && !block) {
     throw config_error(device.blocks.where, "the device has neither a crossbar nor a block to simulate");
   }
   const std::optional<MatrixSize> size = size_of(invocation);
   const std::int64_t width = size ? size->columns : default_block_width;
-  auto subject = block_subject(device, block.value_or(device.blocks.value.begin().key()), width, invocation.seed());
+  const std::string name = block.value_or(device.blocks.value.begin().key());
+  const bool is_attached = names_plugin(device.block(name).value);
+  if (invocation.has("weights") && (is_simulated(name) || !is_attached)) {
+    throw usage_error("--weights: an activation block holds none; allowed: with a crossbar");
+  }
+  auto subject = is_attached ? attached_subject(invocation, device, name, width)
+                             : block_subject(device, name, width, invocation.seed());
   if (size && size->rows != subject->inputs()) {
     throw usage_error("--size: got " + std::to_string(size->rows) + "x" + std::to_string(size->columns) + "; block " +
                       subject->block_name() + " with " + std::to_string(width) + " outputs has " +

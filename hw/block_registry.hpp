@@ -14,12 +14,17 @@
 
 namespace zbphw {
 
+class PluginLinks;  // hw/plugin/plugin_links.hpp
+
 // What a user of a block decides, beside the device file.
 struct BlockRequest {
+  std::int64_t input_width = 0;  // of a block that holds weights; 0: what follows from the kind and output_width
   std::int64_t output_width = 0;
   std::int64_t causal_period = 0;  // see BlockSpec
   Fidelity fidelity = Fidelity::noisy;
   std::uint64_t seed = 1;  // of this chip's noise and mismatch
+  // Shared by the blocks of one chip, when they are attached and not simulated; null: a link of this block's own.
+  std::shared_ptr<PluginLinks> plugins;
 };
 
 struct BlockKind {
@@ -40,8 +45,17 @@ BlockKind described_block(
           [](const RawConfig& config) { return write_config(read_config<T>(config.value, config.where)); }};
 }
 
-// `name` is a key of a device file's "blocks". Throws a config Error for an unknown one.
+// Whether a block of this name is simulated; a plugin may offer others.
+bool is_simulated(const std::string& name);
+
+// `name` is a key of a device file's "blocks", `config` its value. A section that names a plugin gives a PluginBlock,
+// or with request.fidelity ideal the simulated block without effects. Throws a config Error for a name that neither is
+// simulated nor has a plugin, and a device Error for a plugin that cannot be used.
 std::unique_ptr<PhysicalBlock> make_block(const std::string& name, const RawConfig& config,
                                           const BlockRequest& request);
+
+// The complete effective section of one block, as BlockKind::check; `folder` is where its plugin is looked for, unless
+// the section says so itself. Throws a config Error.
+Json check_block(const std::string& name, const RawConfig& config, const std::string& folder = "");
 
 }  // namespace zbphw

@@ -1,9 +1,12 @@
 #include "hw/device_config.hpp"
 
+#include <filesystem>
+
 #include "base/config_kind.hpp"
 #include "base/config_path.hpp"
 #include "device_models/cells/make_cell.hpp"
 #include "hw/block_registry.hpp"
+#include "hw/plugin/plugin_config.hpp"
 
 namespace zbphw {
 namespace {
@@ -41,15 +44,14 @@ void describe(Fields& f, DeviceConfig& c) {
   f.optional_object("crossbar", c.crossbar, "arrays of memory cells that hold a matrix");
 }
 
-DeviceConfig read_device(const Json& json, const std::string& where) {
+DeviceConfig read_device(const Json& json, const std::string& where, const std::string& folder) {
   DeviceConfig device = read_config<DeviceConfig>(json, where);
   if (device.blocks.where.empty()) device.blocks.where = where + ".blocks";
   if (!device.blocks.value.is_object()) {
     throw config_error(device.blocks.where, "got " + device.blocks.value.dump() + "; allowed: an object");
   }
   for (auto& item : device.blocks.value.items()) {
-    const BlockKind& kind = block_kinds().at(item.key(), "block", device.blocks.where);
-    item.value() = kind.check({item.value(), device.blocks.where + "." + item.key()});
+    item.value() = check_block(item.key(), {item.value(), device.blocks.where + "." + item.key()}, folder);
   }
   if (device.crossbar) device.crossbar->cell.value = make_cell(device.crossbar->cell)->config();
   return device;
@@ -58,7 +60,8 @@ DeviceConfig read_device(const Json& json, const std::string& where) {
 DeviceConfig load_device(const std::string& device, const std::vector<std::string>& overrides) {
   const std::string path = is_bare_name(device) ? find_preset("devices", device, "--device") : device;
   const KindedFile file = load_kinded_file("device", path, overrides);
-  return read_device(file.json, file.where);
+  // Absolute: the configuration may be used from elsewhere.
+  return read_device(file.json, file.where, std::filesystem::absolute(path).parent_path().string());
 }
 
 std::vector<FieldRow> explain_device() {
@@ -68,6 +71,10 @@ std::vector<FieldRow> explain_device() {
       row.path = "blocks." + name + "." + row.path;
       rows.push_back(row);
     }
+  }
+  for (FieldRow row : explain_plugin()) {
+    row.path = "blocks.*." + row.path;
+    rows.push_back(row);
   }
   return rows;
 }

@@ -3,8 +3,9 @@
 //     {"kind": "device", "name": "...", "description": "...", "source": "...",
 //      "blocks": {"softmax": {...}, "swiglu": {...}}, "crossbar": {...}}
 //
-// Every key of "blocks" is a block of hw/block_registry.hpp and its value is that block's own configuration. All of
-// them are read once when the file is read, so that a mistake surfaces before anything is built.
+// Every key of "blocks" is a block of hw/block_registry.hpp and its value is that block's own configuration, or names
+// the plugin of a chip that is attached (hw/plugin/plugin_config.hpp; its blocks may have any name). All of them are
+// read once when the file is read, so that a mistake surfaces before anything is built.
 #pragma once
 
 #include <optional>
@@ -29,8 +30,8 @@ struct DeviceConfig {
 void describe(Fields& f, DeviceConfig& c);
 
 // Reads a device file's JSON, its "kind" taken off; the blocks' sections are checked and completed with their defaults.
-// Throws a config Error.
-DeviceConfig read_device(const Json& json, const std::string& where);
+// `folder`: where plugins are looked for that do not say it themselves. Throws a config Error.
+DeviceConfig read_device(const Json& json, const std::string& where, const std::string& folder = "");
 
 // `device` is a file's path, or the bare name of a file in a devices/ directory of base/config_path.hpp ("default").
 // `overrides` as in apply_override(). Throws a config Error.

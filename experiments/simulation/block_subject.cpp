@@ -23,11 +23,12 @@ class BlockSubject final : public SimulationSubject {
   std::string block_name() const override { return name_; }
   std::int64_t inputs() const override { return spec_.input_width; }
   std::int64_t outputs() const override { return spec_.output_width; }
-  const ChipConfig& chip() const override { return config_.chip; }
-  QueryShape query_shape() const override {
-    return {spec_.input_width, spec_.output_width, spec_.output_width, config_.dac.bits.value_or(16),
-            config_.adc.bits.value_or(16)};
+  ChipTotals serve(std::int64_t queries, const QueryObserver& observer, const std::string& vcd_path) override {
+    const QueryShape shape{spec_.input_width, spec_.output_width, spec_.output_width, config_.dac.bits.value_or(16),
+                           config_.adc.bits.value_or(16)};
+    return simulate_chip(config_.chip, shape, {queries, 1}, observer, vcd_path);
   }
+  EnergySources energy_sources() const override { return energy_sources_of(config_.chip); }
 
   at::Tensor ideal(const at::Tensor& inputs) override {
     BlockRequest exact = request_;

@@ -68,8 +68,11 @@ class CrossbarSubject final : public SimulationSubject {
   std::string block_name() const override { return block_.spec().name; }
   std::int64_t inputs() const override { return block_.spec().input_width; }
   std::int64_t outputs() const override { return block_.spec().output_width; }
-  const ChipConfig& chip() const override { return config_.chip; }
-  QueryShape query_shape() const override { return block_.query_shape(); }
+
+  ChipTotals serve(std::int64_t queries, const QueryObserver& observer, const std::string& vcd_path) override {
+    return simulate_chip(config_.chip, block_.query_shape(), {queries, 1}, observer, vcd_path);
+  }
+  EnergySources energy_sources() const override { return energy_sources_of(config_.chip); }
 
   at::Tensor ideal(const at::Tensor& inputs) override {
     return at::mm(inputs.to(at::kDouble), weights_.to(at::kDouble).t());

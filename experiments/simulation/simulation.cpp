@@ -86,7 +86,7 @@ SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan
   const std::int64_t queries = plan.inputs.size(0);
   result.served.resize(static_cast<std::size_t>(queries));
   const auto keep = [&result](const ServedQuery& query) { result.served[static_cast<std::size_t>(query.row)] = query; };
-  result.chip = simulate_chip(subject.chip(), subject.query_shape(), {queries, 1}, keep, plan.vcd_path);
+  result.chip = subject.serve(queries, keep, plan.vcd_path);
   result.chip.energy += subject.programming_energy();
   result.latency = latency_figures(result.served);
   step("chip");
@@ -95,9 +95,11 @@ SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan
 
 Json simulation_json(const SimulationSubject& subject, const SimulationResult& result) {
   const ErrorFigures& error = result.error;
-  const ChipConfig& chip = subject.chip();
+  const EnergySources sources = subject.energy_sources();
   const auto queries = static_cast<double>(result.chip.queries);
   const double total_j = result.chip.energy.total_j();
+  const auto saturated = static_cast<double>(result.reading.saturated_outputs);
+  const auto conversions = static_cast<double>(result.reading.adc_conversions);
   Json drift = Json::array();
   for (const DriftPoint& point : result.drift) {
     drift.push_back({{"t_s", point.t_s},
@@ -116,8 +118,7 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
                {"effective_bits", error.effective_bits},
                {"nsr", error.nsr},
                {"bias", error.bias},
-               {"saturated_fraction", static_cast<double>(result.reading.saturated_outputs) /
-                                          static_cast<double>(result.reading.adc_conversions)},
+               {"saturated_fraction", conversions > 0 ? Json(saturated / conversions) : Json()},
                {"latency_ns",
                 {{"mean", result.latency.mean_ns}, {"p50", result.latency.p50_ns}, {"p99", result.latency.p99_ns}}},
                {"queries_per_s", queries / (static_cast<double>(result.chip.elapsed_ps) * 1e-12)},
@@ -126,11 +127,11 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
                  {"per_query", (total_j - result.chip.energy.programming_j) * 1e12 / queries},
                  {"by_component", energy_pj(result.chip.energy)}}},
                {"energy_sources",
-                {{"link", chip.link.source},
-                 {"dac", chip.dac.source},
-                 {"array", chip.array.source},
-                 {"adc", chip.adc.source},
-                 {"digital", chip.digital.source}}},
+                {{"link", sources.link},
+                 {"dac", sources.dac},
+                 {"array", sources.array},
+                 {"adc", sources.adc},
+                 {"digital", sources.digital}}},
                {"error_by_source", by_source_json(result.error_by_source)},
                {"drift", drift},
                {"utilisation", utilisation}};

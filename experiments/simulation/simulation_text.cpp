@@ -35,14 +35,14 @@ std::string leading_cause(const DriftPoint& point) {
 }
 
 void add_energy(std::ostringstream& out, const SimulationSubject& subject, const SimulationResult& result) {
-  const ChipConfig& chip = subject.chip();
+  const EnergySources sources = subject.energy_sources();
   const EnergyByComponent each = result.chip.energy.scaled(1e12 / static_cast<double>(result.chip.queries));
   out << "energy a query, pJ\n";
-  add_line(out, "link", significant(each.link_j), chip.link.source);
-  add_line(out, "DAC", significant(each.dac_j), chip.dac.source);
-  add_line(out, "array", significant(each.array_j), chip.array.source);
-  add_line(out, "ADC", significant(each.adc_j), chip.adc.source);
-  add_line(out, "digital", significant(each.digital_j), chip.digital.source);
+  add_line(out, "link", significant(each.link_j), sources.link);
+  add_line(out, "DAC", significant(each.dac_j), sources.dac);
+  add_line(out, "array", significant(each.array_j), sources.array);
+  add_line(out, "ADC", significant(each.adc_j), sources.adc);
+  add_line(out, "digital", significant(each.digital_j), sources.digital);
   add_line(out, "total", significant(each.total_j() - each.programming_j), "without programming");
 }
 
@@ -56,10 +56,12 @@ std::string simulation_text(const SimulationSubject& subject, const SimulationRe
   add_line(out, "effective bits", fixed(error.effective_bits, 2));
   add_line(out, "NSR", significant(error.nsr));
   add_line(out, "bias", significant(error.bias), "of the root mean square output");
-  add_line(out, "saturated",
-           significant(100.0 * static_cast<double>(result.reading.saturated_outputs) /
-                       static_cast<double>(result.reading.adc_conversions)),
-           "% of ADC conversions");
+  if (result.reading.adc_conversions > 0) {
+    add_line(out, "saturated",
+             significant(100.0 * static_cast<double>(result.reading.saturated_outputs) /
+                         static_cast<double>(result.reading.adc_conversions)),
+             "% of ADC conversions");
+  }
   if (!result.error_by_source.empty()) {
     out << "NSR that goes away without\n";
     for (const auto& [name, nsr] : result.error_by_source) {
@@ -81,7 +83,7 @@ std::string simulation_text(const SimulationSubject& subject, const SimulationRe
   add_line(
       out, "queries/s",
       significant(static_cast<double>(result.chip.queries) / (static_cast<double>(result.chip.elapsed_ps) * 1e-12)),
-      "on the simulated chip");
+      "on the chip");
   add_energy(out, subject, result);
   out << subject.details_text();
   return out.str();

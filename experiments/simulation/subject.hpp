@@ -1,4 +1,4 @@
-// What `zbphw simulate` puts on the bench: a crossbar with a matrix, or one activation block.
+// What `zbphw simulate` puts on the bench: a crossbar with a matrix, one activation block, or a chip that is attached.
 //
 // A subject answers the same inputs again and again, with one source of error switched off or at another time. The
 // noise of a query is addressed by the query's number, so two readings differ by what was switched and nothing else.
@@ -13,7 +13,7 @@
 
 #include "base/json.hpp"
 #include "base/trace_writer.hpp"
-#include "hw/chip/chip_config.hpp"
+#include "hw/chip/chip_simulation.hpp"
 #include "hw/device_config.hpp"
 #include "hw/meter.hpp"
 
@@ -23,8 +23,20 @@ struct Reading {
   at::Tensor values;                    // [queries, outputs]
   std::vector<std::int64_t> saturated;  // [queries], conversions of both converters beyond their range
   std::int64_t saturated_outputs = 0;   // of all queries
-  std::int64_t adc_conversions = 0;
+  std::int64_t adc_conversions = 0;     // 0: nobody counts them
 };
+
+// Where the energies of a chip's parts are from.
+struct EnergySources {
+  std::string link;
+  std::string dac;
+  std::string array;
+  std::string adc;
+  std::string digital;
+};
+inline EnergySources energy_sources_of(const ChipConfig& chip) {
+  return {chip.link.source, chip.dac.source, chip.array.source, chip.adc.source, chip.digital.source};
+}
 
 class SimulationSubject {
  public:
@@ -33,8 +45,11 @@ class SimulationSubject {
   virtual std::string block_name() const = 0;
   virtual std::int64_t inputs() const = 0;
   virtual std::int64_t outputs() const = 0;
-  virtual const ChipConfig& chip() const = 0;
-  virtual QueryShape query_shape() const = 0;
+
+  // Time and energy of `queries` queries, one after the other, each told to `observer`. After the first read().
+  // `vcd_path`: where to write the units' signals; "" for nowhere.
+  virtual ChipTotals serve(std::int64_t queries, const QueryObserver& observer, const std::string& vcd_path) = 0;
+  virtual EnergySources energy_sources() const = 0;
 
   // What an exact device would answer, [queries, outputs] in double precision where that is possible.
   virtual at::Tensor ideal(const at::Tensor& inputs) = 0;
@@ -69,5 +84,11 @@ std::unique_ptr<SimulationSubject> crossbar_subject(const DeviceConfig& device, 
 // The activation block of this name with the given output width.
 std::unique_ptr<SimulationSubject> block_subject(const DeviceConfig& device, const std::string& block,
                                                  std::int64_t output_width, std::uint64_t seed);
+
+// The block of this name on the plugin that the device names. `weights` [outputs, inputs] are programmed if it holds
+// some; of blocks that zbphw simulates it may be undefined, and `output_width` counts. Throws a device Error.
+std::unique_ptr<SimulationSubject> plugin_subject(const DeviceConfig& device, const std::string& block,
+                                                  const at::Tensor& weights, std::int64_t output_width,
+                                                  std::uint64_t seed);
 
 }  // namespace zbphw

@@ -1,5 +1,7 @@
 #include "hw/device_config.hpp"
 
+#include <ATen/ATen.h>  // before Catch: LibTorch has a CHECK of its own
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 
