@@ -23,15 +23,15 @@ __attribute__((__simd__("notinbranch"))) float cosf(float) noexcept;
 namespace zbphw::ZBPHW_ISA {
 namespace {
 
-constexpr int lanes = static_cast<int>(kernel_lanes);
+inline constexpr int lanes = static_cast<int>(kernel_lanes);
 
 // Lanes of one native register: Philox works on registers, everything else on arrays of kernel_lanes.
 #if defined(__AVX512F__)
-constexpr int word_lanes = 16;
+inline constexpr int word_lanes = 16;
 #elif defined(__AVX2__)
-constexpr int word_lanes = 8;
+inline constexpr int word_lanes = 8;
 #else
-constexpr int word_lanes = 4;
+inline constexpr int word_lanes = 4;
 #endif
 
 typedef std::uint32_t Words __attribute__((vector_size(4 * word_lanes)));      // NOLINT(modernize-use-using)
@@ -155,8 +155,8 @@ inline LanePair normals(std::uint32_t radius_word, std::uint32_t angle_word) {
   return {radius * direction.first, radius * direction.second};
 }
 
-constexpr float two_pi = 6.28318530717958647692F;
-constexpr float half_pi = 1.57079632679489661923F;
+inline constexpr float two_pi = 6.28318530717958647692F;
+inline constexpr float half_pi = 1.57079632679489661923F;
 
 // Sums of a padded row, lane by lane and then across: the same order whatever the instruction set.
 inline float lane_sum(const float* sums) {

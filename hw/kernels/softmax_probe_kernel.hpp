@@ -45,7 +45,7 @@ inline bool takes_exact_path(const SoftmaxProbeRow& row) {
   return row.chain.exact() && row.dac.ideal && row.amplitude <= 2.0F;
 }
 
-void exact_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
+inline void exact_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   alignas(64) float sums[2][lanes] = {};
   for (std::int64_t start = 0; start < s.padded; start += lanes) {
     for (int i = 0; i < lanes; ++i) {
@@ -76,7 +76,7 @@ void exact_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   }
 }
 
-void device_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
+inline void device_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   const std::int64_t words = sign_words(row.length);
   for (std::int64_t k = 0; k < row.probes; ++k) {
     const std::uint32_t* signs = s.signs + k * words;
@@ -105,13 +105,13 @@ void device_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   }
 }
 
-void prepare_exact(const SoftmaxProbeRow& row, const ProbeScratch& s) {
+inline void prepare_exact(const SoftmaxProbeRow& row, const ProbeScratch& s) {
   exponentials(row.length, s.padded, row.shift, row.point, s.exp_up);
   for (std::int64_t j = 0; j < s.padded; ++j) s.exp_down[j] = s.exp_up[j] * s.cotangent[j];
   for (std::int64_t j = 0; j < s.padded; ++j) s.applied[j] = 1.0F;
 }
 
-void prepare_device(SoftmaxProbeRow& row, const ProbeScratch& s) {
+inline void prepare_device(SoftmaxProbeRow& row, const ProbeScratch& s) {
   for (std::int64_t j = 0; j < row.length; ++j) s.plus[j] = row.point[j] + row.amplitude;
   for (std::int64_t j = 0; j < row.length; ++j) s.minus[j] = row.point[j] - row.amplitude;
   // Each probe drives one of the two values on its + side and the other on its - side.
@@ -124,7 +124,7 @@ void prepare_device(SoftmaxProbeRow& row, const ProbeScratch& s) {
   exponentials(row.length, s.padded, row.shift, s.minus, s.exp_down);
 }
 
-void accumulate_estimate(const SoftmaxProbeRow& row, const ProbeScratch& s) {
+inline void accumulate_estimate(const SoftmaxProbeRow& row, const ProbeScratch& s) {
   for (std::int64_t j = 0; j < s.padded; ++j) s.estimate[j] = 0.0F;
   const std::int64_t words = sign_words(row.length);
   for (std::int64_t k = 0; k < row.probes; ++k) {
@@ -142,7 +142,7 @@ void accumulate_estimate(const SoftmaxProbeRow& row, const ProbeScratch& s) {
   }
 }
 
-void softmax_probe_row(SoftmaxProbeRow& row) {
+inline void softmax_probe_row(SoftmaxProbeRow& row) {
   const ProbeScratch s(row);
   for (std::int64_t j = 0; j < row.length; ++j) s.cotangent[j] = row.cotangent[j];
   for (std::int64_t j = row.length; j < s.padded; ++j) s.cotangent[j] = 0.0F;
