@@ -358,7 +358,8 @@ std::string Hdf5File::text(const std::string& object, const std::string& name) c
   // Texts of fixed length are not ours, but a trace that other software wrote may have them.
   std::string text(H5Tget_size(stored.get()), '\0');
   if (H5Aread(attribute.get(), stored.get(), text.data()) < 0) fail(path_, where, "cannot be read");
-  return text.c_str();
+  text.resize(std::strlen(text.c_str()));  // padded with NUL
+  return text;
 }
 
 double Hdf5File::number(const std::string& object, const std::string& name) const {

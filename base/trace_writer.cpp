@@ -18,7 +18,7 @@
 namespace zbphw {
 namespace {
 
-constexpr std::int64_t chunk_bytes = 64 * 1024;
+constexpr std::int64_t chunk_bytes = std::int64_t{64} * 1024;
 constexpr std::int64_t most_chunk_rows = 1024;
 // HDF5 counts the bytes of a chunk in 32 bits.
 constexpr std::int64_t most_chunk_bytes = std::numeric_limits<std::int32_t>::max();

@@ -95,6 +95,15 @@ class RunDirectory::Lock {
   int descriptor_;
 };
 
+bool run_in_progress(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw data_error(path, std::string("cannot be opened: ") + std::strerror(errno));
+  // A shared lock, so that two processes that only look never see each other.
+  const bool taken = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  return taken;
+}
+
 RunDirectory::RunDirectory(const std::string& path, const Json& config, bool force)
     : path_(without_trailing_slashes(path)) {
   if (force && fs::exists(path_)) move_aside();

@@ -41,6 +41,9 @@ class RunDirectory {
   std::string moved_to_;
 };
 
+// Whether a zbphw process works in this directory now. Throws a data Error when the directory cannot be opened.
+bool run_in_progress(const std::string& path);
+
 // Where two configurations differ first, and how: "model.width: 128 there, 64 now". "" when they are equal.
 std::string first_difference(const Json& there, const Json& now);
 

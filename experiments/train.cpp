@@ -9,6 +9,8 @@
 #include "base/progress.hpp"
 #include "experiments/command.hpp"
 #include "experiments/environment.hpp"
+#include "experiments/figures.hpp"
+#include "experiments/plan.hpp"
 #include "experiments/run_directory.hpp"
 #include "training/cores_factory.hpp"
 #include "training/trainer.hpp"
@@ -63,27 +65,8 @@ std::string run_name(const TrainConfig& config) {
   return name;
 }
 
-std::string fixed(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
-}
-
-std::string three_digits(double value) {
-  std::ostringstream out;
-  out << std::setprecision(3) << value;
-  return out.str();
-}
-
 std::string shown(const Json& number, int digits) {
   return number.is_number() ? fixed(number.get<double>(), digits) : "-";
-}
-
-// 1234567 as 1,234,567.
-std::string grouped(std::int64_t value) {
-  std::string digits = std::to_string(value);
-  for (int at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
 }
 
 void add_row(std::ostringstream& out, const std::string& name, const std::vector<std::string>& cells) {
@@ -157,6 +140,17 @@ class Reporter {
   double shown_validation_ = 0;
 };
 
+CommandResult dry_run(const TrainConfig& config, const Dataset& data, NonlinearCores& cores,
+                      const std::string& directory) {
+  const TrainPlan plan = measure_plan(config, data, cores);
+  CommandResult result;
+  result.values = {
+      {"rule", choice_text(config.rule)}, {"physical", choice_text(config.physical)}, {"seed", config.seed}};
+  result.values["plan"] = to_json(plan);
+  result.text = plan_text(directory, config, plan);
+  return result;
+}
+
 CommandResult run(const Invocation& invocation) {
   if (invocation.common.compute != Compute::cpu) throw usage_error("train: --compute: allowed so far: cpu");
   const Resume resume = resume_of(invocation);
@@ -165,6 +159,7 @@ CommandResult run(const Invocation& invocation) {
   config = complete_config(config, data);
   const std::unique_ptr<NonlinearCores> cores = make_cores(config);
   const std::string name = run_name(config);
+  if (invocation.has("dry-run")) return dry_run(config, data, *cores, invocation.out_directory(name));
   const RunDirectory directory(invocation.out_directory(name), with_kind("train", write_config(config)),
                                invocation.common.force);
   Reporter reporter(config.total_steps(), invocation.common.quiet);
@@ -195,7 +190,8 @@ Command train_command() {
   Command command;
   command.summary = "train a language model through analog blocks, or exactly";
   command.examples = {"zbphw train --physical noisy", "zbphw train --rule bp --steps 200 --out runs/try",
-                      "zbphw train --data my_text.txt --set batch.sequences=32 --json"};
+                      "zbphw train --data my_text.txt --set batch.sequences=32 --json",
+                      "zbphw train --physical noisy --tokens 5000000 --dry-run"};
   // clang-format off
   command.options.add_options()
     ("config", option_value<std::string>("FILE")->default_value("quickstart"),
@@ -209,6 +205,7 @@ Command train_command() {
     ("tokens", option_value<std::int64_t>("N"), "tokens to train on")
     ("resume", option_value<std::string>("WHEN")->default_value("auto"),
      "auto: continue an earlier run in the same directory; never: refuse one")
+    ("dry-run", "print the plan and what a few updates take here; write no run directory")
     ("accept-changed-data", "continue although the text is not the one that the run began with");
   // clang-format on
   command.run = run;

@@ -20,6 +20,8 @@ void describe(Fields& f, ActivationBlockConfig& c) {
   f.object("adc", c.adc, "output converter");
   f.number("read_noise_fraction", c.read_noise_fraction, at_least(0), "read noise at the ADC, of its full scale");
   f.text("read_noise_source", c.read_noise_source, "where the read noise is from");
+  // Probes are drawn against inputs whose codes are known before they are driven.
+  f.require(c.dac.dither == Dither::none, "dac.dither", "an activation block drives its inputs without dither");
   f.require(c.dac.range != RangeSource::calibrated, "dac.range", "an activation block has no calibration run");
   f.require(c.adc.range != RangeSource::calibrated, "adc.range", "an activation block has no calibration run");
   f.object("drift", c.drift, "drift between calibrations");

@@ -16,6 +16,7 @@
 
 namespace zbphw {
 
+// NOLINTNEXTLINE(bugprone-exception-escape): Json moves without throwing, which the check does not see
 struct Checkpoint {
   std::int64_t step = 0;
   NamedTensors model;      // parameters, by name

@@ -75,6 +75,7 @@ void clear_gradients(const std::vector<NamedParameter>& parameters) {
 
 double gradient_norm(const std::vector<NamedParameter>& parameters) {
   std::vector<at::Tensor> norms;
+  norms.reserve(parameters.size());
   for (const NamedParameter& p : parameters) norms.push_back(at::linalg_vector_norm(p.tensor.grad()));
   return at::linalg_vector_norm(at::stack(norms)).item<double>();
 }

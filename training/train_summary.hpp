@@ -36,6 +36,7 @@ class LossRecord {
   std::deque<double> tail_;
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): Json moves without throwing, which the check does not see
 struct TrainSummary {
   std::int64_t parameters = 0;
   std::int64_t steps = 0;

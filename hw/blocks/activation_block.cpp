@@ -154,7 +154,8 @@ void ActivationBlock::check_request(const QuerySlot& slot, const at::Tensor& row
     throw config_error("block " + spec_.name, std::string(what) + " has " + std::to_string(as_many.size(0)) +
                                                   " rows for " + std::to_string(rows.size(0)) + " queried ones");
   }
-  const double addresses = (double(slot.first_row) + double(rows.size(0))) * ((slot.queries_per_row + 1) / 2);
+  const std::uint32_t pairs_per_row = (slot.queries_per_row + 1) / 2;
+  const double addresses = (double(slot.first_row) + double(rows.size(0))) * pairs_per_row;
   if (addresses > 0x1p32) {
     throw config_error("block " + spec_.name,
                        "one step asks for more queries than noise can be addressed for (2^33); use "

@@ -11,7 +11,10 @@ constexpr double pj = 1e-12;
 // Stages last whole picoseconds: the clock of the event simulation, so that every fidelity gives the same totals.
 double whole_ps(double seconds) { return std::round(seconds * 1e12) * 1e-12; }
 
-double payload_bytes(std::int64_t values, int bits) { return static_cast<double>((values * bits + 7) / 8); }
+double payload_bytes(std::int64_t values, int bits) {
+  const std::int64_t whole = (values * bits + 7) / 8;
+  return static_cast<double>(whole);
+}
 
 }  // namespace
 

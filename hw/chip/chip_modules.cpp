@@ -124,7 +124,7 @@ void Host::send(QueryJob& job) {
 }
 
 void Host::accept(QueryJob& job) {
-  const sc_core::sc_time now = sc_core::sc_time_stamp();
+  const sc_core::sc_time& now = sc_core::sc_time_stamp();
   ++totals_.queries;
   totals_.dac_conversions += plan().shape.dac_conversions();
   totals_.adc_conversions += plan().shape.adc_conversions();

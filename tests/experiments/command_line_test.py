@@ -53,6 +53,26 @@ class Version(unittest.TestCase):
         self.assertEqual(json.loads(result.stdout)["threads"], 1)
 
 
+class ModelInfo(unittest.TestCase):
+    def test_a_shipped_rung_has_its_exact_count(self):
+        result = json.loads(run("model", "--info", "rung_135m", "--json").stdout)
+        self.assertEqual(result["parameters"], 135303936)
+        self.assertEqual(sum(part["parameters"] for part in result["parts"]), 135303936)
+        self.assertEqual(result["memory_bytes"]["weights"], 4 * 135303936)
+        self.assertIn("135,303,936", run("model", "--info", "rung_135m").stdout)
+
+    def test_bad_models_are_refused(self):
+        for arguments, code, part in (([], 2, "--info FILE is needed"),
+                                      (["--info", "quickstart"], 2, "give one with --set vocab=NUMBER"),
+                                      (["--info", "quickstat"], 2, "did you mean 'quickstart'"),
+                                      (["--info", "nowhere/m.json"], 2, "nowhere/m.json"),
+                                      (["--info", "s60", "--set", "heads=7"], 2, "heads: must divide width 512")):
+            result = run("model", *arguments)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn(part, result.stderr)
+            self.assertEqual(result.stderr.count("\n"), 1)
+
+
 class ReferenceBlas(unittest.TestCase):
     FOLDER = "/usr/lib/x86_64-linux-gnu/blas"  # Debian's libblas3
 

@@ -104,6 +104,74 @@ class Results(TrainTest):
         self.assertEqual(errors, "")
 
 
+class Plans(TrainTest):
+    def test_a_dry_run_measures_and_writes_nothing(self):
+        before = sorted(os.listdir(self.folder))
+        code, output, errors = self.run_train("--dry-run", "--json", "--tokens", "10000")
+        self.assertEqual(code, 0, errors)
+        plan = json.loads(output)["plan"]
+        # 157 updates of 64 tokens, validated before the first, then every 5th and at the end; saved every 4th.
+        self.assertEqual((plan["tokens"], plan["updates"], plan["validations"], plan["checkpoints"]),
+                         (10000, 157, 1 + 32, 40))
+        self.assertGreater(plan["update_s"], 0)
+        self.assertGreater(plan["validation_s"], 0)
+        self.assertAlmostEqual(plan["total_s"], 157 * plan["update_s"] + 33 * plan["validation_s"])
+        self.assertGreater(plan["peak_memory_bytes"], 10 << 20)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_a_dry_run_beside_a_run_leaves_it_alone(self):
+        self.run_train("--quiet")
+        before = self.log("runs/train/tiny-bp")
+        code, output, _ = self.run_train("--dry-run")
+        self.assertEqual(code, 0)
+        self.assertIn("a run in runs/train/tiny-bp would train", output)
+        self.assertEqual(self.log("runs/train/tiny-bp"), before)
+
+
+class Runs(TrainTest):
+    def list_runs(self, *arguments):
+        result = subprocess.run([PROGRAM, "runs", "--json", *arguments], stdout=subprocess.PIPE, text=True,
+                                cwd=self.folder, check=False, timeout=60)
+        return result.returncode, json.loads(result.stdout)
+
+    def test_an_empty_place_has_no_runs(self):
+        self.assertEqual(self.list_runs()[1]["runs"], [])
+        code, result = self.list_runs("nowhere")
+        self.assertEqual((code, result["error"]["where"]), (3, "nowhere"))
+
+    def test_runs_are_listed_with_state_and_best_loss(self):
+        self.run_train("--quiet")
+        self.run_train("--quiet", "--out", "runs/cut")
+        log = os.path.join(self.folder, "runs/cut/log.jsonl")
+        with open(log, encoding="utf-8") as file:
+            lines = file.readlines()
+        # As a kill leaves it: the last lines missing, one of them half written.
+        with open(log, "w", encoding="utf-8") as file:
+            file.writelines(lines[:12] + [lines[12][:20]])
+        os.remove(os.path.join(self.folder, "runs/cut/summary.json"))
+        self.run_train("--quiet", "--out", "runs/bad")
+        self.write("runs/bad/config.json", "{")
+        bad, cut, done = self.list_runs()[1]["runs"]
+        self.assertEqual((bad["path"], bad["state"]), ("runs/bad", "damaged"))
+        self.assertEqual((cut["path"], cut["state"]), ("runs/cut", "stopped"))
+        self.assertEqual((done["path"], done["kind"], done["state"]), ("runs/train/tiny-bp", "train", "done"))
+        self.assertEqual((done["step"], done["total_steps"]), (20, 20))
+        losses = [line["loss"] for line in self.log("runs/train/tiny-bp") if line["event"] == "validation"]
+        self.assertEqual(done["best_validation_loss"], min(losses))
+        self.assertLess(cut["step"], 20)
+
+    def test_a_run_that_goes_on_is_running(self):
+        process = self.start("--quiet", "--steps", "1000000")
+        try:
+            while not os.path.exists(os.path.join(self.folder, "runs/train/tiny-bp/log.jsonl")):
+                time.sleep(0.05)
+            self.assertEqual(self.list_runs()[1]["runs"][0]["state"], "running")
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+        self.assertEqual(self.list_runs()[1]["runs"][0]["state"], "stopped")
+
+
 class Refusals(TrainTest):
     def refused(self, code, parts, *arguments):
         returned, output, errors = self.run_train(*arguments, "--json")

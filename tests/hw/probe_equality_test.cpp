@@ -216,3 +216,11 @@ TEST_CASE("an activation block refuses a range source that it does not have") {
   CHECK_THROWS_WITH(make_block("softmax", {config, "d.json: $.blocks.softmax"}, request),
                     Catch::Contains("$.blocks.softmax.adc.range: an activation block has no calibration run"));
 }
+
+TEST_CASE("an activation block refuses a dithered DAC, which it would not dither") {
+  BlockRequest request;
+  request.output_width = 4;
+  const Json config = {{"dac", {{"bits", 8}, {"dither", "subtractive"}}}};
+  CHECK_THROWS_WITH(make_block("swiglu", {config, "d.json: $.blocks.swiglu"}, request),
+                    Catch::Contains("$.blocks.swiglu.dac.dither: an activation block drives its inputs without"));
+}
