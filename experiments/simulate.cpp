@@ -147,8 +147,11 @@ std::unique_ptr<SimulationSubject> subject_of(const Invocation& invocation, cons
   if (invocation.has("weights") && (is_simulated(name) || !is_attached)) {
     throw usage_error("--weights: an activation block holds none; allowed: with a crossbar");
   }
-  auto subject = is_attached ? attached_subject(invocation, device, name, width)
-                             : block_subject(device, name, width, invocation.seed());
+  const auto simulated_subject = [&] {
+    return name == "equilibrium" ? equilibrium_subject(device, width, invocation.seed())
+                                 : block_subject(device, name, width, invocation.seed());
+  };
+  auto subject = is_attached ? attached_subject(invocation, device, name, width) : simulated_subject();
   if (size && size->rows != subject->inputs()) {
     throw usage_error("--size: got " + std::to_string(size->rows) + "x" + std::to_string(size->columns) + "; block " +
                       subject->block_name() + " with " + std::to_string(width) + " outputs has " +

@@ -85,6 +85,10 @@ std::unique_ptr<SimulationSubject> crossbar_subject(const DeviceConfig& device, 
 std::unique_ptr<SimulationSubject> block_subject(const DeviceConfig& device, const std::string& block,
                                                  std::int64_t output_width, std::uint64_t seed);
 
+// The device's equilibrium block, `width` nodes wide.
+std::unique_ptr<SimulationSubject> equilibrium_subject(const DeviceConfig& device, std::int64_t width,
+                                                       std::uint64_t seed);
+
 // The block of this name on the plugin that the device names. `weights` [outputs, inputs] are programmed if it holds
 // some; of blocks that zbphw simulates it may be undefined, and `output_width` counts. Throws a device Error.
 std::unique_ptr<SimulationSubject> plugin_subject(const DeviceConfig& device, const std::string& block,
