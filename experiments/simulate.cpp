@@ -129,7 +129,7 @@ at::Tensor inputs_of(const Invocation& invocation, std::int64_t width) {
 std::unique_ptr<SimulationSubject> attached_subject(const Invocation& invocation, const DeviceConfig& device,
                                                     const std::string& block, std::int64_t width) {
   if (invocation.has("vcd")) throw usage_error("--vcd: what happens inside a plugin is not known");
-  const at::Tensor weights = is_simulated(block) ? at::Tensor() : weights_of(invocation);
+  const at::Tensor weights = computes_known_function(block) ? at::Tensor() : weights_of(invocation);
   return plugin_subject(device, block, weights, weights.defined() ? weights.size(0) : width, invocation.seed());
 }
 
@@ -144,7 +144,7 @@ std::unique_ptr<SimulationSubject> subject_of(const Invocation& invocation, cons
   const std::int64_t width = size ? size->columns : default_block_width;
   const std::string name = block.value_or(device.blocks.value.begin().key());
   const bool is_attached = names_plugin(device.block(name).value);
-  if (invocation.has("weights") && (is_simulated(name) || !is_attached)) {
+  if (invocation.has("weights") && (computes_known_function(name) || !is_attached)) {
     throw usage_error("--weights: an activation block holds none; allowed: with a crossbar");
   }
   const auto simulated_subject = [&] {

@@ -197,7 +197,8 @@ Command train_command() {
     ("config", option_value<std::string>("FILE")->default_value("quickstart"),
      "a train configuration, or the name of a shipped one")
     ("rule", option_value<std::string>("RULE"), "where the cores' gradients come from: bp (exact) or zbp (queries)")
-    ("physical", option_value<std::string>("FIDELITY"), "how blocks are simulated: ideal or noisy")
+    ("physical", option_value<std::string>("FIDELITY"), "how blocks are simulated: ideal, noisy, or systemc (noisy, in "
+                                             "one chip's time)")
     ("device", option_value<std::string>("FILE"), "the analog device, or the name of a shipped one")
     ("model", option_value<std::string>("FILE"), "the model, or the name of a shipped one")
     ("data", option_value<std::string>("FILE"), "the text to learn, plain or gzip")

@@ -3,7 +3,7 @@
 namespace zbphw {
 
 std::vector<std::pair<Fidelity, std::string>> Choices<Fidelity>::all() {
-  return {{Fidelity::ideal, "ideal"}, {Fidelity::noisy, "noisy"}};
+  return {{Fidelity::ideal, "ideal"}, {Fidelity::noisy, "noisy"}, {Fidelity::systemc, "systemc"}};
 }
 
 void describe(Fields& f, CoreDriftConfig& c) {

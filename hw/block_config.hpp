@@ -13,7 +13,9 @@
 namespace zbphw {
 
 // Which effects are simulated. `ideal`: the exact transfer function; the chip's time and energy are still booked.
-enum class Fidelity { ideal, noisy };
+// `noisy`: device models, every block with a clock of its own. `systemc`: the same models in one chip's time, which
+// passes for every block while any of them works.
+enum class Fidelity { ideal, noisy, systemc };
 template <>
 struct Choices<Fidelity> {
   static std::vector<std::pair<Fidelity, std::string>> all();

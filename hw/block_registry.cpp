@@ -13,7 +13,7 @@ namespace {
 std::unique_ptr<PhysicalBlock> without_plugin(const std::string& name, const RawConfig& config,
                                               const BlockRequest& request) {
   const Registry<BlockKind>& kinds = Registry<BlockKind>::instance();
-  if (!is_simulated(name)) {
+  if (!computes_known_function(name)) {
     throw config_error(config.where, "only the plugin knows what a block \"" + name +
                                          "\" computes; without effects there are " + join_choices(kinds.names()));
   }
@@ -22,9 +22,11 @@ std::unique_ptr<PhysicalBlock> without_plugin(const std::string& name, const Raw
 
 }  // namespace
 
-bool is_simulated(const std::string& name) {
-  const std::vector<std::string> names = Registry<BlockKind>::instance().names();
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool computes_known_function(const std::string& name) {
+  const Registry<BlockKind>& kinds = Registry<BlockKind>::instance();
+  const std::vector<std::string> names = kinds.names();
+  const bool is_kind = std::find(names.begin(), names.end(), name) != names.end();
+  return is_kind && !kinds.at(name, "block", "").has_own_network;
 }
 
 std::unique_ptr<PhysicalBlock> make_block(const std::string& name, const RawConfig& config,

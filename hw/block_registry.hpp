@@ -14,6 +14,7 @@
 
 namespace zbphw {
 
+class ChipTime;     // hw/chip/chip_time.hpp
 class PluginLinks;  // hw/plugin/plugin_links.hpp
 
 // What a user of a block decides, beside the device file.
@@ -25,6 +26,8 @@ struct BlockRequest {
   std::uint64_t seed = 1;  // of this chip's noise and mismatch
   // Shared by the blocks of one chip, when they are attached and not simulated; null: a link of this block's own.
   std::shared_ptr<PluginLinks> plugins;
+  // Shared by the blocks of one chip; null: a clock of this block's own.
+  std::shared_ptr<ChipTime> time;
 };
 
 struct BlockKind {
@@ -34,6 +37,8 @@ struct BlockKind {
   std::function<std::vector<FieldRow>()> explain;
   // The complete effective configuration, defaults filled in. Throws a config Error at the config's place.
   std::function<Json(const RawConfig& config)> check;
+  // A block whose network is its chip's own: two blocks of this name need not compute the same.
+  bool has_own_network = false;
 };
 
 // A block whose configuration is the described struct T.
@@ -45,8 +50,9 @@ BlockKind described_block(
           [](const RawConfig& config) { return write_config(read_config<T>(config.value, config.where)); }};
 }
 
-// Whether a block of this name is simulated; a plugin may offer others.
-bool is_simulated(const std::string& name);
+// Whether the name alone says what a block computes without effects, so that a plugin's block can be compared with
+// ours.
+bool computes_known_function(const std::string& name);
 
 // `name` is a key of a device file's "blocks", `config` its value. A section that names a plugin gives a PluginBlock,
 // or with request.fidelity ideal the simulated block without effects. Throws a config Error for a name that neither is

@@ -45,21 +45,28 @@ at::Tensor realised_amplitude(const PhysicalBlock& block, const ProbeRequest& re
 QueryBatch pair_sequence(const PhysicalBlock& block, const ProbeRequest& request, double range_margin) {
   QueryBatch batch;
   batch.slot = request.slot;
-  batch.slot.queries_per_row = static_cast<std::uint32_t>(2 * request.probes);
+  batch.slot.queries_per_row = static_cast<std::uint32_t>(queries_per_probe(request.order) * request.probes);
   batch.slot.start_s = request.slot.start_s < 0 ? block.clock_s() : request.slot.start_s;
   batch.range_point = request.point;
   batch.range_margin = range_margin;
   return batch;
 }
 
-PairDifference query_pair(PhysicalBlock& block, QueryBatch batch, const at::Tensor& step, std::int64_t pair) {
-  batch.slot.query_in_row = static_cast<std::uint32_t>(2 * pair);
-  batch.inputs = batch.range_point + step;
-  const Readout plus = block.query(batch);
-  batch.slot.query_in_row += 1;
-  batch.inputs = batch.range_point - step;
-  const Readout minus = block.query(batch);
-  return {plus.values - minus.values, plus.applied - minus.applied};
+PairDifference query_pair(PhysicalBlock& block, QueryBatch batch, const at::Tensor& step, std::int64_t probe,
+                          SideOrder order) {
+  batch.slot.query_in_row = static_cast<std::uint32_t>(queries_per_probe(order) * probe);
+  const auto next = [&](const at::Tensor& moved) {
+    batch.inputs = moved;
+    Readout readout = block.query(batch);
+    batch.slot.query_in_row += 1;
+    return readout;
+  };
+  const Readout plus = next(batch.range_point + step);
+  const Readout minus = next(batch.range_point - step);
+  if (order == SideOrder::alternating) return {plus.values - minus.values, plus.applied - minus.applied};
+  const Readout minus_again = next(batch.range_point - step);
+  const Readout plus_again = next(batch.range_point + step);
+  return {((plus.values - minus.values) + (plus_again.values - minus_again.values)) / 2, plus.applied - minus.applied};
 }
 
 ProbeReadout probe_by_queries(PhysicalBlock& block, const ProbeRequest& request) {
@@ -69,7 +76,7 @@ ProbeReadout probe_by_queries(PhysicalBlock& block, const ProbeRequest& request)
   const QueryBatch sequence = pair_sequence(block, request, request.amplitude);
   for (std::int64_t k = 0; k < request.probes; ++k) {
     const at::Tensor step = amplitude * rademacher_signs(request, k).to(amplitude.scalar_type());
-    const PairDifference pair = query_pair(block, sequence, step, k);
+    const PairDifference pair = query_pair(block, sequence, step, k, request.order);
     const at::Tensor response = (request.cotangent * pair.values).sum(1, true) / (2 * amplitude);
     result.responses.select(1, k).copy_(response.squeeze(1));
     // The probe as the DAC produced it: a response holds applied_j v_j, so each estimate is divided by it.

@@ -13,7 +13,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "base/fields.hpp"
 #include "hw/kernels/row_kernels.hpp"
 #include "hw/meter.hpp"
 
@@ -63,6 +66,17 @@ struct Readout {
   at::Tensor applied;  // [rows, input_width] the inputs as the DAC produced them (the digital side knows its codes)
 };
 
+// The time order of a probe's two sides, next to each other in any case. `alternating`: + -. `mirrored`: + - - +, both
+// sides asked twice and averaged: a drift that is linear in time cancels, for twice the queries.
+enum class SideOrder { alternating, mirrored };
+template <>
+struct Choices<SideOrder> {
+  static std::vector<std::pair<SideOrder, std::string>> all() {
+    return {{SideOrder::alternating, "+-"}, {SideOrder::mirrored, "+--+"}};
+  }
+};
+constexpr std::int64_t queries_per_probe(SideOrder order) { return order == SideOrder::mirrored ? 4 : 2; }
+
 // Many perturbed queries of one point, contracted with a cotangent on the digital side. Central pairs of Rademacher
 // probes: for k < probes, u_k in {-1, 1}^input_width drawn at (slot, row, k), both sides next to each other in time, +
 // first.
@@ -70,6 +84,7 @@ struct ProbeRequest {
   at::Tensor point;      // [rows, input_width]
   at::Tensor cotangent;  // [rows, output_width]
   std::int64_t probes = 16;
+  SideOrder order = SideOrder::alternating;
   double amplitude = 1;    // rho, in port units; a finite DAC rounds it down to whole steps, at least one
   std::uint64_t seed = 1;  // of the probes (a block's own noise has the seed that it was made with)
   QuerySlot slot;          // queries_per_row and query_in_row are set by probe()
@@ -126,8 +141,10 @@ struct PairDifference {
   at::Tensor applied;  // [rows, input_width]
 };
 
-// Queries `pair` of a sequence whose slot and range `batch` describes: + side first, both next to each other in time.
-PairDifference query_pair(PhysicalBlock& block, QueryBatch batch, const at::Tensor& step, std::int64_t pair);
+// Queries of probe number `probe` of a sequence whose slot and range `batch` describes, in the order that was asked
+// for; with mirrored sides the mean of the two pairs.
+PairDifference query_pair(PhysicalBlock& block, QueryBatch batch, const at::Tensor& step, std::int64_t probe,
+                          SideOrder order);
 
 // The sequence of central pairs that a probe request stands for, started now: range taken at its point.
 QueryBatch pair_sequence(const PhysicalBlock& block, const ProbeRequest& request, double range_margin);

@@ -7,6 +7,7 @@
 
 #include "base/random.hpp"
 #include "base/registry.hpp"
+#include "hw/chip/chip_time.hpp"
 #include "hw/device_config.hpp"
 #include "hw/plugin/plugin_links.hpp"
 #include "training/cores_factory.hpp"
@@ -97,6 +98,7 @@ PhysicalCores::PhysicalCores(const RawConfig& blocks, const CoresShape& shape, c
   request.fidelity = fidelity;
   request.seed = seed;
   request.plugins = std::make_shared<PluginLinks>();
+  if (fidelity == Fidelity::systemc) request.time = systemc_chip_time();
   request.output_width = shape.context_tokens;
   request.causal_period = shape.context_tokens;
   softmax_ = std::make_unique<Kind>(blocks, "softmax", request, shape.layers, config.score_core, "zbp.score_core");

@@ -22,7 +22,7 @@ class PluginSubject final : public SimulationSubject {
     if (block_.description().holds_weights) {
       weights_ = weights;
       block_.program(weights_);
-    } else if (!is_simulated(name_)) {
+    } else if (!computes_known_function(name_)) {
       throw config_error(section.where, "there is nothing to compare block \"" + name_ +
                                             "\" with: it holds no weights, and zbphw does not simulate it");
     }

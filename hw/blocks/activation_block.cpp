@@ -31,7 +31,8 @@ ActivationBlock::ActivationBlock(BlockSpec spec, const ActivationBlockConfig& co
       ideal_(request.fidelity == Fidelity::ideal),
       seed_(request.seed),
       dac_bits_(code_bits(config.dac.bits)),
-      adc_bits_(code_bits(config.adc.bits)) {
+      adc_bits_(code_bits(config.adc.bits)),
+      time_(request.time ? request.time : analytic_chip_time()) {
   const QueryShape shape{spec_.input_width, spec_.output_width, spec_.output_width, dac_bits_, adc_bits_};
   latency_s_ = query_timing(config_.chip, shape).latency_s();
   if (config_.drift.offset_ramp_fraction_per_s > 0) {
@@ -211,22 +212,23 @@ Readout ActivationBlock::query(const QueryBatch& batch) {
 
 void ActivationBlock::book(std::int64_t first_row, std::int64_t rows, std::int64_t queries_per_row,
                            std::int64_t saturated_inputs, std::int64_t saturated_outputs) {
+  ChipBatch batch{config_.chip, latency_s_, {rows, queries_per_row}, {}};
   // Rows of equal length cost the same: with causal rows there are at most causal_period lengths.
   const std::int64_t lengths = spec_.causal_period == 0 ? 1 : spec_.causal_period;
   for (std::int64_t length = 0; length < lengths; ++length) {
     const std::int64_t first = first_row % lengths;
     const std::int64_t count = (rows + lengths - 1 - (length - first + lengths) % lengths) / lengths * queries_per_row;
     const QueryShape shape{driven_inputs(length), read_outputs(length), read_outputs(length), dac_bits_, adc_bits_};
-    meter_.queries += count;
-    meter_.dac_conversions += count * shape.inputs;
-    meter_.adc_conversions += count * shape.outputs;
-    meter_.energy += query_energy(config_.chip, shape).scaled(static_cast<double>(count));
+    if (count > 0) batch.groups.push_back({shape, count});
   }
+  const ChipTotals totals = time_->serve(batch);
+  meter_.queries += totals.queries;
+  meter_.dac_conversions += totals.dac_conversions;
+  meter_.adc_conversions += totals.adc_conversions;
+  meter_.energy += totals.energy;
   meter_.saturated_inputs += saturated_inputs;
   meter_.saturated_outputs += saturated_outputs;
-  const double duration_s = batch_duration_s(config_.chip, latency_s_, rows, queries_per_row);
-  meter_.busy_s += duration_s;
-  clock_s_ += duration_s;
+  meter_.busy_s += static_cast<double>(totals.elapsed_ps) * 1e-12;
 }
 
 at::Tensor ActivationBlock::dac_step(const at::Tensor& range_point, double range_margin, std::int64_t first_row) const {

@@ -9,6 +9,7 @@
 
 #include "hw/block_config.hpp"
 #include "hw/block_registry.hpp"
+#include "hw/chip/chip_time.hpp"
 #include "hw/kernels/row_kernels.hpp"
 #include "hw/physical_block.hpp"
 
@@ -23,10 +24,10 @@ class ActivationBlock : public PhysicalBlock {
   Readout query(const QueryBatch& batch) override;
   at::Tensor dac_step(const at::Tensor& range_point, double range_margin, std::int64_t first_row) const override;
   at::Tensor readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t first_row) override;
-  double clock_s() const override { return clock_s_; }
+  double clock_s() const override { return time_->now_s(); }
   const Meter& meter() const override { return meter_; }
   void resume_at(double clock_s, const Meter& meter) override {
-    clock_s_ = clock_s;
+    time_->resume_at(clock_s);
     meter_ = meter;
   }
 
@@ -67,7 +68,7 @@ class ActivationBlock : public PhysicalBlock {
   }
   float drift_step(const RowRange& range) const { return range.full_scale * static_cast<float>(latency_s_); }
   DrawAddress noise_address(const QuerySlot& slot, std::int64_t row) const;
-  double sequence_start_s(const QuerySlot& slot) const { return slot.start_s < 0 ? clock_s_ : slot.start_s; }
+  double sequence_start_s(const QuerySlot& slot) const { return slot.start_s < 0 ? clock_s() : slot.start_s; }
 
   // Books rows * queries_per_row queries and advances the clock.
   void book(std::int64_t first_row, std::int64_t rows, std::int64_t queries_per_row, std::int64_t saturated_inputs,
@@ -102,7 +103,7 @@ class ActivationBlock : public PhysicalBlock {
   int adc_bits_;
   std::vector<float> ramp_;  // offset ramp of each output, padded; empty without drift
   double latency_s_ = 0;
-  double clock_s_ = 0;
+  std::shared_ptr<ChipTime> time_;
   Meter meter_;
 };
 

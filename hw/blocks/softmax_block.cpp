@@ -60,6 +60,7 @@ SoftmaxProbeRow SoftmaxBlock::describe_row(const ProbeRequest& request, std::int
   SoftmaxProbeRow job;
   job.length = driven_inputs(row);
   job.probes = request.probes;
+  job.mirrored = request.order == SideOrder::mirrored;
   job.point = point;
   job.amplitude = amplitude;
   job.shift = range.shift;
@@ -79,7 +80,7 @@ ProbeReadout SoftmaxBlock::probe(const ProbeRequest& request) {
   const at::Tensor points = checked(request.point, width, "the point");
   const at::Tensor cotangents = checked(request.cotangent, width, "the cotangent");
   ProbeRequest sequence = request;
-  sequence.slot.queries_per_row = static_cast<std::uint32_t>(2 * request.probes);
+  sequence.slot.queries_per_row = static_cast<std::uint32_t>(queries_per_probe(request.order) * request.probes);
   sequence.slot.query_in_row = 0;
   check_request(sequence.slot, points, cotangents, "the cotangent");
   const at::Tensor amplitudes = realised_amplitude(*this, request);
@@ -106,7 +107,8 @@ ProbeReadout SoftmaxBlock::probe(const ProbeRequest& request) {
       saturated_outputs += job.saturated_outputs;
     }
   });
-  book(request.slot.first_row, rows, 2 * request.probes, saturated_inputs, saturated_outputs);
+  book(request.slot.first_row, rows, queries_per_probe(request.order) * request.probes, saturated_inputs,
+       saturated_outputs);
   return readout;
 }
 

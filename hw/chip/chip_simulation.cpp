@@ -5,11 +5,13 @@
 
 #include "base/error.hpp"
 #include "hw/chip/chip_modules.hpp"
+#include "hw/chip/chip_time.hpp"
+#include "hw/chip/loose_modules.hpp"
 
 namespace zbphw {
 namespace {
 
-// All modules, wired up. There is one object, made before the kernel first runs.
+// All modules of both fidelities, wired up. There is one object, made before the kernel first runs.
 class Chip {
  public:
   static Chip& instance() {
@@ -33,6 +35,8 @@ class Chip {
     return totals;
   }
 
+  ChipTotals serve_loosely(const ChipBatch& batch) { return loose_host_.serve(batch); }
+
   void trace(sc_core::sc_trace_file* file) {
     host_.trace_rows(file);
     for (ChipStage* stage : stages_) stage->trace(file);
@@ -42,6 +46,7 @@ class Chip {
  private:
   Chip() {
     host_.connect(link_in_);
+    loose_host_.socket.bind(loose_chip_.socket);
     sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
   }
 
@@ -53,7 +58,18 @@ class Chip {
   DacBank dac_{"dac_bank", &array_};
   Sequencer sequencer_{"sequencer", &dac_};
   Link link_in_{"link_to_chip", &sequencer_, Link::Direction::to_chip};
+  LooseChip loose_chip_{"loose_chip"};
+  LooseHost loose_host_{"loose_host"};
   std::vector<ChipStage*> stages_ = {&link_in_, &sequencer_, &dac_, &array_, &adc_, &digital_, &link_out_};
+};
+
+class SystemcChipTime final : public ChipTime {
+ public:
+  ChipTotals serve(const ChipBatch& batch) override {
+    ChipTotals totals = Chip::instance().serve_loosely(batch);
+    advance_ps(totals.elapsed_ps);
+    return totals;
+  }
 };
 
 struct CloseTrace {
@@ -75,6 +91,8 @@ TraceFile open_vcd(const std::string& path) {
 }
 
 }  // namespace
+
+std::shared_ptr<ChipTime> systemc_chip_time() { return std::make_shared<SystemcChipTime>(); }
 
 ChipTotals simulate_chip(const ChipConfig& chip, const QueryShape& shape, const ChipWorkload& workload,
                          const QueryObserver& observer, const std::string& vcd_path) {

@@ -51,7 +51,8 @@ EquilibriumBlock::EquilibriumBlock(const EquilibriumConfig& config, const BlockR
       adc_bits_(config.adc.bits.value_or(16)),
       dynamics_(config.dynamics, request.output_width, request.seed),
       rates_(node_rates(config_, request.output_width, request.seed)),
-      ramp_(offset_ramps(config_.drift, request.output_width, request.seed)) {
+      ramp_(offset_ramps(config_.drift, request.output_width, request.seed)),
+      time_(request.time ? request.time : analytic_chip_time()) {
   spec_.name = "equilibrium";
   spec_.input_width = request.output_width;
   spec_.output_width = request.output_width;
@@ -132,7 +133,7 @@ double EquilibriumBlock::since_calibration_s(const QuerySlot& slot, std::int64_t
   const bool is_now = slot.start_s < 0;
   const std::int64_t place = is_now ? r : r + static_cast<std::int64_t>(slot.first_row);
   const std::int64_t turn = place / config_.chip.parallel_rows * slot.queries_per_row + slot.query_in_row;
-  const double time_s = (is_now ? clock_s_ : slot.start_s) + static_cast<double>(turn) * latency_s;
+  const double time_s = (is_now ? clock_s() : slot.start_s) + static_cast<double>(turn) * latency_s;
   return std::fmod(time_s, config_.drift.calibration_period_s);
 }
 
@@ -165,15 +166,14 @@ void EquilibriumBlock::read(const QuerySlot& slot, const std::vector<Ranges>& ra
 void EquilibriumBlock::book(double time_constants, const SettleReadout& readout) {
   const std::int64_t rows = readout.state.size(0);
   const ChipConfig chip = relaxing_chip(config_.chip, time_constants);
-  meter_.queries += rows;
-  meter_.dac_conversions += rows * shape().dac_conversions();
-  meter_.adc_conversions += rows * shape().adc_conversions();
+  const ChipTotals totals = time_->serve({chip, query_timing(chip, shape()).latency_s(), {rows, 1}, {{shape(), rows}}});
+  meter_.queries += totals.queries;
+  meter_.dac_conversions += totals.dac_conversions;
+  meter_.adc_conversions += totals.adc_conversions;
   for (const std::int64_t count : readout.saturated_inputs) meter_.saturated_inputs += count;
   for (const std::int64_t count : readout.saturated_outputs) meter_.saturated_outputs += count;
-  meter_.energy += query_energy(chip, shape()).scaled(static_cast<double>(rows));
-  const double duration_s = batch_duration_s(chip, query_timing(chip, shape()).latency_s(), rows, 1);
-  meter_.busy_s += duration_s;
-  clock_s_ += duration_s;
+  meter_.energy += totals.energy;
+  meter_.busy_s += static_cast<double>(totals.elapsed_ps) * 1e-12;
 }
 
 SettleReadout EquilibriumBlock::settle_exactly(const SettleRequest& request) {
@@ -264,8 +264,13 @@ std::unique_ptr<PhysicalBlock> make(const RawConfig& raw, const BlockRequest& re
   return std::make_unique<EquilibriumBlock>(read_config<EquilibriumConfig>(raw.value, raw.where), request);
 }
 
-const Registration<BlockKind> registered(
-    "equilibrium", described_block<EquilibriumConfig>("network that relaxes to a fixed point and is read there", make));
+BlockKind kind() {
+  BlockKind kind = described_block<EquilibriumConfig>("network that relaxes to a fixed point and is read there", make);
+  kind.has_own_network = true;
+  return kind;
+}
+
+const Registration<BlockKind> registered("equilibrium", kind());
 
 }  // namespace
 }  // namespace zbphw

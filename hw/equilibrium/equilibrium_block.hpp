@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hw/block_registry.hpp"
+#include "hw/chip/chip_time.hpp"
 #include "hw/equilibrium/equilibrium_config.hpp"
 #include "hw/equilibrium/relaxation.hpp"
 #include "hw/physical_block.hpp"
@@ -49,10 +50,10 @@ class EquilibriumBlock : public PhysicalBlock {
   const Dynamics& dynamics() const { return dynamics_; }
   at::Tensor dac_step(const at::Tensor& range_point, double range_margin, std::int64_t first_row) const override;
   at::Tensor readout_noise(const at::Tensor& range_point, double range_margin, std::int64_t first_row) override;
-  double clock_s() const override { return clock_s_; }
+  double clock_s() const override { return time_->now_s(); }
   const Meter& meter() const override { return meter_; }
   void resume_at(double clock_s, const Meter& meter) override {
-    clock_s_ = clock_s;
+    time_->resume_at(clock_s);
     meter_ = meter;
   }
 
@@ -85,7 +86,7 @@ class EquilibriumBlock : public PhysicalBlock {
   BenchDynamics dynamics_;
   at::Tensor rates_;         // [width], or undefined without spread
   std::vector<float> ramp_;  // offset ramp of each output, padded; empty without drift
-  double clock_s_ = 0;
+  std::shared_ptr<ChipTime> time_;
   Meter meter_;
 };
 

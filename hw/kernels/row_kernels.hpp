@@ -50,13 +50,14 @@ struct PairDrift {
 struct SoftmaxProbeRow {
   std::int64_t length = 0;
   std::int64_t probes = 0;
+  bool mirrored = false;             // + - - + for each probe instead of + -
   const float* point = nullptr;      // [length]
   const float* cotangent = nullptr;  // [length]
   float amplitude = 1;               // rho of this row
   float shift = 0;                   // subtracted under the exponential
   Quantiser dac;
   ReadChain chain;
-  DrawAddress noise;      // of probe 0; probe k has query + k
+  DrawAddress noise;      // of the first pair of queries; each further pair has one query more
   DrawAddress signs;      // of probe 0; probe k has query + k
   float start_drift = 0;  // of the first query (see PairDrift), and what is added from one query to the next
   float drift_step = 0;

@@ -64,7 +64,7 @@ std::int64_t available_row_kernels(const RowKernels** out, std::int64_t capacity
 }
 
 std::int64_t softmax_probe_scratch(std::int64_t length, std::int64_t probes) {
-  return 7 * padded_length(length) + probes * sign_words(length);
+  return 9 * padded_length(length) + probes * sign_words(length);
 }
 
 }  // namespace zbphw

@@ -25,7 +25,9 @@ struct ProbeScratch {
         plus(row.scratch + 4 * padded),
         minus(row.scratch + 5 * padded),
         estimate(row.scratch + 6 * padded),
-        signs(reinterpret_cast<std::uint32_t*>(row.scratch + 7 * padded)) {}
+        plus_again(row.scratch + 7 * padded),
+        minus_again(row.scratch + 8 * padded),
+        signs(reinterpret_cast<std::uint32_t*>(row.scratch + 9 * padded)) {}
 
   std::int64_t padded;
   float* exp_up;     // exp of the input as the DAC gives it at +rho; with exact readout exp(x - shift)
@@ -35,6 +37,8 @@ struct ProbeScratch {
   float* plus;
   float* minus;
   float* estimate;
+  float* plus_again;  // the second pair of mirrored sides
+  float* minus_again;
   std::uint32_t* signs;
 };
 
@@ -76,6 +80,24 @@ inline void exact_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   }
 }
 
+// Reads pair number `pair` of the row's queries, `first` before `second`.
+inline void read_sides(SoftmaxProbeRow& row, std::int64_t pair, float* first, float* second) {
+  DrawAddress address = row.noise;
+  address.query += static_cast<std::uint32_t>(pair);
+  const PairDrift drift{row.start_drift + static_cast<float>(2 * pair) * row.drift_step,
+                        row.start_drift + static_cast<float>(2 * pair + 1) * row.drift_step};
+  row.saturated_outputs += read_pair(row.chain, address, drift, row.length, first, second);
+}
+
+// cotangent . (plus - minus)
+inline float side_difference(const ProbeScratch& s, const float* plus, const float* minus) {
+  alignas(64) float dots[lanes] = {};
+  for (std::int64_t start = 0; start < s.padded; start += lanes) {
+    for (int i = 0; i < lanes; ++i) dots[i] += s.cotangent[start + i] * (plus[start + i] - minus[start + i]);
+  }
+  return lane_sum(dots);
+}
+
 inline void device_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
   const std::int64_t words = sign_words(row.length);
   for (std::int64_t k = 0; k < row.probes; ++k) {
@@ -92,16 +114,17 @@ inline void device_responses(SoftmaxProbeRow& row, const ProbeScratch& s) {
     }
     normalise(s.padded, s.plus);
     normalise(s.padded, s.minus);
-    DrawAddress address = row.noise;
-    address.query += static_cast<std::uint32_t>(k);
-    const PairDrift drift{row.start_drift + static_cast<float>(2 * k) * row.drift_step,
-                          row.start_drift + static_cast<float>(2 * k + 1) * row.drift_step};
-    row.saturated_outputs += read_pair(row.chain, address, drift, row.length, s.plus, s.minus);
-    alignas(64) float dots[lanes] = {};
-    for (std::int64_t start = 0; start < s.padded; start += lanes) {
-      for (int i = 0; i < lanes; ++i) dots[i] += s.cotangent[start + i] * (s.plus[start + i] - s.minus[start + i]);
+    if (row.mirrored) {
+      std::memcpy(s.plus_again, s.plus, static_cast<std::size_t>(s.padded) * sizeof(float));
+      std::memcpy(s.minus_again, s.minus, static_cast<std::size_t>(s.padded) * sizeof(float));
+      read_sides(row, 2 * k, s.plus, s.minus);
+      read_sides(row, 2 * k + 1, s.minus_again, s.plus_again);
+      const float both = side_difference(s, s.plus, s.minus) + side_difference(s, s.plus_again, s.minus_again);
+      row.responses[k] = both / (4.0F * row.amplitude);
+    } else {
+      read_sides(row, k, s.plus, s.minus);
+      row.responses[k] = side_difference(s, s.plus, s.minus) / (2.0F * row.amplitude);
     }
-    row.responses[k] = lane_sum(dots) / (2.0F * row.amplitude);
   }
 }
 
@@ -115,8 +138,9 @@ inline void prepare_device(SoftmaxProbeRow& row, const ProbeScratch& s) {
   for (std::int64_t j = 0; j < row.length; ++j) s.plus[j] = row.point[j] + row.amplitude;
   for (std::int64_t j = 0; j < row.length; ++j) s.minus[j] = row.point[j] - row.amplitude;
   // Each probe drives one of the two values on its + side and the other on its - side.
-  row.saturated_inputs += row.probes * convert_row(row.dac, row.length, s.plus, s.plus);
-  row.saturated_inputs += row.probes * convert_row(row.dac, row.length, s.minus, s.minus);
+  const std::int64_t drives = row.mirrored ? 2 * row.probes : row.probes;
+  row.saturated_inputs += drives * convert_row(row.dac, row.length, s.plus, s.plus);
+  row.saturated_inputs += drives * convert_row(row.dac, row.length, s.minus, s.minus);
   const float scale = 1.0F / (2.0F * row.amplitude);
   for (std::int64_t j = 0; j < row.length; ++j) s.applied[j] = (s.plus[j] - s.minus[j]) * scale;
   for (std::int64_t j = row.length; j < s.padded; ++j) s.applied[j] = 0.0F;

@@ -14,7 +14,7 @@ namespace {
 
 // The block that zbphw simulates under this name, without effects; null for a plugin's own kind.
 std::unique_ptr<PhysicalBlock> simulated(const std::string& kind, BlockRequest request) {
-  if (!is_simulated(kind)) return nullptr;
+  if (!computes_known_function(kind)) return nullptr;
   request.fidelity = Fidelity::ideal;
   return make_block(kind, {Json::object(), "block " + kind}, request);
 }
@@ -272,7 +272,8 @@ Readout PluginBlock::ask(const char* operation, const QueryBatch& batch, const a
 }
 
 ProbeReadout PluginBlock::probe(const ProbeRequest& request) {
-  if (!link_.offers("probe")) return probe_by_queries(*this, request);
+  // The interface's own probe knows one order of a probe's sides.
+  if (!link_.offers("probe") || request.order != SideOrder::alternating) return probe_by_queries(*this, request);
   const at::Tensor points = checked(request.point, description_.input_width, "the point");
   const at::Tensor cotangents = checked(request.cotangent, description_.output_width, "the cotangent");
   const std::int64_t rows = points.size(0);

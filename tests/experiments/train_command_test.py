@@ -4,6 +4,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -219,6 +220,16 @@ class Continuing(TrainTest):
         self.assertEqual(json.loads(output)["error"]["kind"], "interrupted")
         self.assertEqual(self.run_train("--steps", "1500", "--out", "run")[0], 0)
         self.assertEqual(self.weights("run", 1500), self.weights("whole", 1500))
+
+    def test_a_chip_in_its_own_time_goes_on_where_it_was(self):
+        arguments = ("--rule", "zbp", "--physical", "systemc", "--quiet", "--set", "zbp.score_core.order=+--+")
+        self.assertEqual(self.run_train(*arguments, "--out", "whole")[0], 0)
+        self.assertEqual(self.run_train(*arguments, "--out", "part")[0], 0)
+        # As if killed after the checkpoint of update 16: the later one is gone.
+        shutil.rmtree(os.path.join(self.folder, "part/checkpoints/step_000000020"))
+        self.assertEqual(self.run_train(*arguments, "--out", "part")[0], 0)
+        self.assertEqual(self.weights("part", 20), self.weights("whole", 20))
+        self.assertEqual(self.log("part"), self.log("whole"))
 
     def test_killed_at_random_moments_a_run_ends_as_if_never_touched(self):
         arguments = ("--steps", "600", "--quiet", "--set", "checkpoint.every_steps=10")

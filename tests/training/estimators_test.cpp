@@ -150,6 +150,25 @@ TEST_CASE("the readout term of the law holds on a noisy device, within five perc
   CHECK(audit.measured() == Approx(audit.predicted()).epsilon(0.05));
 }
 
+TEST_CASE("mirrored sides cost twice the queries and halve the readout term, within five percent of 4000 rows") {
+  const Json device = {
+      {"dac", {{"bits", "ideal"}}}, {"adc", {{"bits", "ideal"}, {"range", "fixed"}}}, {"read_noise_fraction", 0.03}};
+  const auto target = block("softmax", 16, 0, Fidelity::noisy, device);
+  const VjpRequest request = request_for(*target, 4000, at::kFloat);
+  EstimatorConfig config{"rademacher", 8, 0.1, SideOrder::mirrored};
+  const auto mirrored = make_estimator(config, "test");
+  NsrAudit audit;
+  audit.add(*target, *mirrored, request, mirrored->estimate(*target, request));
+  CHECK(target->meter().queries == 4000 * 4 * 8);
+  NsrAudit plain;
+  const auto once = estimator("rademacher", 8, 0.1);
+  plain.add(*target, *once, request, once->estimate(*target, request));
+  INFO("measured " << audit.measured() << " predicted " << audit.predicted());
+  CHECK(audit.measured() == Approx(audit.predicted()).epsilon(0.05));
+  const double probe_term = 15.0 / 8;
+  CHECK(audit.predicted() - probe_term == Approx((plain.predicted() - probe_term) / 2));
+}
+
 TEST_CASE("an eight-bit dithered gate keeps to its law, within five percent of 4000 rows") {
   const Json device = {{"adc", {{"bits", 8}, {"grid", "end_point"}, {"dither", "subtractive"}, {"headroom", 1.25}}},
                        {"read_noise_fraction", 0.01}};

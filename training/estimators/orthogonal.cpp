@@ -62,10 +62,13 @@ class Orthogonal final : public VjpEstimator {
     const at::Tensor v2 = exact.to(at::kDouble).square().sum(1);
     const at::Tensor g2 = request.cotangent.to(at::kDouble).square().sum(1);
     const at::Tensor relative_noise = noise.to(at::kDouble) / amplitude.to(at::kDouble);
-    return (d / n - 1) * v2 + d * relative_noise.square() * g2 / (2 * n);
+    return (d / n - 1) * v2 +
+           d * relative_noise.square() * g2 / (static_cast<double>(queries_per_probe(config().order)) * n);
   }
 
-  std::int64_t queries_per_row(const BlockSpec& spec) const override { return 2 * pairs(spec); }
+  std::int64_t queries_per_row(const BlockSpec& spec) const override {
+    return queries_per_probe(config().order) * pairs(spec);
+  }
 
  private:
   std::int64_t pairs(const BlockSpec& spec) const { return std::min(config().probes, spec.input_width); }
@@ -103,7 +106,7 @@ at::Tensor Orthogonal::estimate(PhysicalBlock& block, const VjpRequest& request)
   at::Tensor sum = at::zeros_like(request.point);
   for (std::int64_t k = 0; k < n; ++k) {
     const at::Tensor step = amplitude * probe_of(spec, request, haar, signs, order, k);
-    const PairDifference pair = query_pair(block, sequence, step, k);
+    const PairDifference pair = query_pair(block, sequence, step, k, probe.order);
     const at::Tensor response = (request.cotangent * pair.values).sum(1, true) / (2 * amplitude);
     sum += response * pair.applied / (2 * amplitude);
   }

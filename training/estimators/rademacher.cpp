@@ -26,10 +26,13 @@ class Rademacher final : public VjpEstimator {
     const at::Tensor g2 = request.cotangent.to(at::kDouble).square().sum(1);
     const at::Tensor s2 = noise.to(at::kDouble).square();
     const auto n = static_cast<double>(config().probes);
-    return (d - 1) / n * v2 + d * s2 * g2 / (2 * n * amplitude.to(at::kDouble).square());
+    const auto queries_a_row = static_cast<double>(queries_per_row(spec));
+    return (d - 1) / n * v2 + d * s2 * g2 / (queries_a_row * amplitude.to(at::kDouble).square());
   }
 
-  std::int64_t queries_per_row(const BlockSpec&) const override { return 2 * config().probes; }
+  std::int64_t queries_per_row(const BlockSpec&) const override {
+    return queries_per_probe(config().order) * config().probes;
+  }
 };
 
 const Registration<EstimatorKind> registered("rademacher", {"central pairs of random signs; needs nothing of the block",

@@ -9,6 +9,7 @@ namespace zbphw {
 void describe(Fields& f, EstimatorConfig& c) {
   f.text("estimator", c.name, "rademacher, orthogonal or wired");
   f.integer("probes", c.probes, between(1, 1 << 20), "n: central pairs of queries for each row");
+  f.choice("order", c.order, "of a probe's two sides in time; +--+ asks both twice, and linear drift cancels");
   f.number("amplitude", c.amplitude, above_up_to(0, 32), "rho: size of the perturbation, in the block's input units");
 }
 
@@ -21,6 +22,7 @@ ProbeRequest VjpEstimator::probe_request(const VjpRequest& request, std::int64_t
   probe.point = request.point;
   probe.cotangent = request.cotangent;
   probe.probes = pairs;
+  probe.order = config_.order;
   probe.amplitude = config_.amplitude;
   probe.seed = request.seed;
   probe.slot = request.slot;

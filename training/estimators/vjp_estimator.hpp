@@ -20,6 +20,7 @@ struct EstimatorConfig {
   std::string name = "rademacher";
   std::int64_t probes = 16;  // n; an estimator that uses the block's wiring needs none
   double amplitude = 1;      // rho, in the units of the block's inputs
+  SideOrder order = SideOrder::alternating;
 };
 void describe(Fields& f, EstimatorConfig& c);
 
@@ -50,7 +51,7 @@ class VjpEstimator {
  protected:
   explicit VjpEstimator(EstimatorConfig config) : config_(std::move(config)) {}
 
-  // The request as a block's probe sequence of `pairs` central pairs at the configured amplitude.
+  // The request as a block's probe sequence of `pairs` central pairs at the configured amplitude and order.
   ProbeRequest probe_request(const VjpRequest& request, std::int64_t pairs) const;
 
  private:

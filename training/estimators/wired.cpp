@@ -23,10 +23,13 @@ class Wired final : public VjpEstimator {
                             const at::Tensor& noise, const at::Tensor& amplitude) const override {
     const at::Tensor g2 = request.cotangent.to(at::kDouble).square().sum(1);
     const at::Tensor relative_noise = noise.to(at::kDouble) / amplitude.to(at::kDouble);
-    return static_cast<double>(groups(spec)) * g2 * relative_noise.square() / 2;
+    return static_cast<double>(groups(spec)) * g2 * relative_noise.square() /
+           static_cast<double>(queries_per_probe(config().order));
   }
 
-  std::int64_t queries_per_row(const BlockSpec& spec) const override { return 2 * groups(spec); }
+  std::int64_t queries_per_row(const BlockSpec& spec) const override {
+    return queries_per_probe(config().order) * groups(spec);
+  }
 
  private:
   static std::int64_t groups(const BlockSpec& spec) {
@@ -48,7 +51,7 @@ at::Tensor Wired::estimate(PhysicalBlock& block, const VjpRequest& request) cons
   for (std::int64_t group = 0; group < group_count; ++group) {
     at::Tensor step = at::zeros_like(request.point);
     step.narrow(1, group * width, width).add_(amplitude);
-    const PairDifference pair = query_pair(block, sequence, step, group);
+    const PairDifference pair = query_pair(block, sequence, step, group, probe.order);
     const at::Tensor applied = pair.applied.narrow(1, group * width, width);
     // An input that the DAC clips on both sides was not moved: nothing is known about it.
     const at::Tensor slope = at::where(applied > 0, pair.values / applied, at::zeros_like(applied));
