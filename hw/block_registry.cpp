@@ -33,6 +33,9 @@ std::unique_ptr<PhysicalBlock> make_block(const std::string& name, const RawConf
                                           const BlockRequest& request) {
   if (names_plugin(config.value)) {
     if (request.fidelity == Fidelity::ideal) return without_plugin(name, config, request);
+    if (request.fidelity == Fidelity::systemc) {
+      throw config_error(config.where, "an attached chip keeps its own time; allowed: ideal or noisy, not systemc");
+    }
     return std::make_unique<PluginBlock>(name, config, request);
   }
   return Registry<BlockKind>::instance().at(name, "block", config.where).make(config, request);
