@@ -104,12 +104,12 @@ at::Tensor matrix_from(const std::string& path, const NpyShape& expected) {
   return at::tensor(array.values, at::kFloat).reshape(array.shape);
 }
 
-at::Tensor weights_of(const Invocation& invocation) {
+at::Tensor weights_of(const Invocation& invocation, std::int64_t size_without_option = default_size) {
   const std::optional<MatrixSize> size = size_of(invocation);
   if (const auto path = invocation.find<std::string>("weights")) {
     return matrix_from(*path, size ? NpyShape{size->columns, size->rows} : NpyShape{-1, -1});
   }
-  const MatrixSize shape = size.value_or(MatrixSize{default_size, default_size});
+  const MatrixSize shape = size.value_or(MatrixSize{size_without_option, size_without_option});
   return normal_matrix(shape.columns, shape.rows, 1 / std::sqrt(static_cast<double>(shape.rows)),
                        {invocation.seed(), stream_id("simulate weights")});
 }
@@ -144,6 +144,9 @@ std::unique_ptr<SimulationSubject> subject_of(const Invocation& invocation, cons
   const std::int64_t width = size ? size->columns : default_block_width;
   const std::string name = block.value_or(device.blocks.value.begin().key());
   const bool is_attached = names_plugin(device.block(name).value);
+  if (name == "photonic_linear" && !is_attached) {
+    return photonic_subject(device, weights_of(invocation, default_block_width), invocation.seed());
+  }
   if (invocation.has("weights") && (computes_known_function(name) || !is_attached)) {
     throw usage_error("--weights: an activation block holds none; allowed: with a crossbar");
   }
@@ -309,7 +312,8 @@ Command simulate_command() {
     ("device", option_value<std::string>("FILE"), "the device's configuration, or the name of a shipped one")
     ("compare", option_value<std::vector<std::string>>("A B")->multitoken(), "put two devices side by side")
     ("block", option_value<std::string>("NAME"), "simulate this activation block instead of the crossbar")
-    ("size", option_value<std::string>("RxC"), "inputs (rows) x outputs (columns); default 256x256, 64 outputs of a block")
+    ("size", option_value<std::string>("RxC"), "inputs (rows) x outputs (columns); default 256x256, of a mesh 64x64, 64 "
+                                          "outputs of a block")
     ("queries", option_value<std::int64_t>("N"), "how many queries; default 1000, or the rows of --inputs")
     ("weights", option_value<std::string>("W.npy"), "matrix [outputs, inputs]; default: random normal")
     ("inputs", option_value<std::string>("X.npy"), "queries [queries, inputs]; default: random normal")

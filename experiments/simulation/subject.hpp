@@ -89,6 +89,10 @@ std::unique_ptr<SimulationSubject> block_subject(const DeviceConfig& device, con
 std::unique_ptr<SimulationSubject> equilibrium_subject(const DeviceConfig& device, std::int64_t width,
                                                        std::uint64_t seed);
 
+// The device's photonic mesh, holding `weights` [outputs, inputs]. Throws what programming throws.
+std::unique_ptr<SimulationSubject> photonic_subject(const DeviceConfig& device, const at::Tensor& weights,
+                                                    std::uint64_t seed);
+
 // The block of this name on the plugin that the device names. `weights` [outputs, inputs] are programmed if it holds
 // some; of blocks that zbphw simulates it may be undefined, and `output_width` counts. Throws a device Error.
 std::unique_ptr<SimulationSubject> plugin_subject(const DeviceConfig& device, const std::string& block,

@@ -135,6 +135,38 @@ class Results(InDirectory):
             self.assertAlmostEqual(result["drift"][0]["error_by_source"][effect], result["error_by_source"][effect],
                                    places=12)
 
+    def test_a_network_that_relaxes_shows_what_waiting_buys(self):
+        short = self.simulate("--device", "equilibrium_block", "--queries", "50", "--size", "24x24", "--out", "a")
+        longer = self.simulate("--device", "equilibrium_block", "--queries", "50", "--size", "24x24", "--out", "b",
+                               "--set", "blocks.equilibrium.relaxation.tolerance=1e-6")
+        self.assertGreater(short["error_by_source"]["unfinished_relaxation"], 0.5 * short["nsr"])
+        self.assertGreater(longer["snr_db"], short["snr_db"])
+        self.assertGreater(longer["latency_ns"]["mean"], short["latency_ns"]["mean"])
+        settling = short["settling"]
+        # Everything but the wait takes 1 (DAC) + 8 x 13 (ADC) + 1 (digital) ns and the link.
+        self.assertAlmostEqual(settling["time_slowest_ns"], settling["steps_slowest"] * 0.1 * 10)
+        self.assertGreater(short["latency_ns"]["mean"], settling["time_slowest_ns"] + 106)
+        self.refused(4, ["did not settle"], "--device", "equilibrium_block", "--queries", "5", "--size", "24x24",
+                     "--out", "c", "--set", "blocks.equilibrium.relaxation.most_steps=3")
+        self.refused(2, ["--size", "24 inputs"], "--device", "equilibrium_block", "--size", "23x24")
+        self.refused(2, ["--weights"], "--device", "equilibrium_block", "--weights", "w.npy")
+
+    def test_a_photonic_mesh_holds_a_matrix_and_does_not_age(self):
+        weights = self.write("w.npy", [[0.5, -1, 2], [1, 0, -0.25]])
+        mesh = ("--device", "photonic_mesh", "--queries", "60")
+        result = self.simulate(*mesh, "--weights", weights, "--out", "a")
+        self.assertEqual((result["rows"], result["columns"], result["drift"]), (3, 2, []))
+        self.assertGreater(result["snr_db"], 20)
+        self.assertEqual(set(result["error_by_source"]), {"phase_quantisation", "gamma_spread", "crosstalk",
+                                                          "phase_noise", "detector", "dac", "adc"})
+        still = self.simulate(*mesh, "--size", "12x12", "--out", "b", "--set",
+                              "blocks.photonic_linear.shifters.crosstalk=[]")
+        self.assertEqual(still["error_by_source"]["crosstalk"], 0)
+        self.refused(2, ["--at-s", "do not age"], *mesh, "--at-s", "1,2")
+        self.refused(3, ["all zero"], *mesh, "--weights", self.write("z.npy", [[0, 0], [0, 0]]), "--out", "d")
+        self.refused(2, ["photonic_linear.shifters", "phase_bits: got 0"], *mesh, "--set",
+                     "blocks.photonic_linear.shifters.phase_bits=0", "--out", "e")
+
     def test_the_trace_says_which_cells_are_stuck(self):
         self.simulate("--device", "pcm_crossbar", "--size", "40x30", "--queries", "2", "--trace", self.path("s.h5"), "--set",
                       "crossbar.cell.device_to_device.stuck_on_fraction=0.1")
