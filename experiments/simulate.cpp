@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/atomic_file.hpp"
 #include "base/config_kind.hpp"
 #include "base/npy.hpp"
 #include "base/progress.hpp"
@@ -14,6 +15,7 @@
 #include "experiments/run_directory.hpp"
 #include "experiments/simulation/comparison.hpp"
 #include "experiments/simulation/simulation.hpp"
+#include "experiments/simulation/timeline.hpp"
 #include "hw/block_registry.hpp"
 #include "hw/plugin/plugin_config.hpp"
 
@@ -23,6 +25,7 @@ namespace {
 constexpr std::int64_t default_queries = 1000;
 constexpr std::int64_t default_size = 256;
 constexpr std::int64_t default_block_width = 64;
+constexpr std::size_t timeline_queries = 5;
 
 struct MatrixSize {
   std::int64_t rows = 0;     // inputs
@@ -128,7 +131,10 @@ at::Tensor inputs_of(const Invocation& invocation, std::int64_t width) {
 // some.
 std::unique_ptr<SimulationSubject> attached_subject(const Invocation& invocation, const DeviceConfig& device,
                                                     const std::string& block, std::int64_t width) {
-  if (invocation.has("vcd")) throw usage_error("--vcd: what happens inside a plugin is not known");
+  for (const char* option : {"vcd", "timeline"}) {
+    if (invocation.has(option))
+      throw usage_error(std::string("--") + option + ": what happens inside a plugin is not known");
+  }
   const at::Tensor weights = computes_known_function(block) ? at::Tensor() : weights_of(invocation);
   return plugin_subject(device, block, weights, weights.defined() ? weights.size(0) : width, invocation.seed());
 }
@@ -193,7 +199,8 @@ Json effective_config(const Invocation& invocation, const Bench& bench) {
 // is whole.
 std::string write_trace(const Invocation& invocation, const RunDirectory& run, const Bench& bench,
                         const SimulationResult& result) {
-  const TraceInfo info{invocation.seed(), write_config(bench.device).dump()};
+  const TraceInfo info{invocation.seed(), write_config(bench.device).dump(),
+                       invocation.get<std::int64_t>("trace-every")};
   if (const auto path = invocation.find<std::string>("trace")) {
     write_simulation_trace(*path, info, *bench.subject, bench.plan, result);
     return *path;
@@ -210,6 +217,9 @@ std::string write_trace(const Invocation& invocation, const RunDirectory& run, c
 void check_trace_path(const Invocation& invocation) {
   namespace fs = std::filesystem;
   const auto path = invocation.find<std::string>("trace");
+  if (const auto every = invocation.get<std::int64_t>("trace-every"); every < 1) {
+    throw usage_error("--trace-every: got " + std::to_string(every) + "; allowed: at least 1");
+  }
   if (!path) return;
   if (path->empty()) throw usage_error("--trace: got nothing; allowed: the name of a new HDF5 file");
   if (fs::is_directory(*path)) throw data_error(*path, "is a directory; allowed: the name of a new HDF5 file");
@@ -255,7 +265,16 @@ CommandResult simulate_one(const Invocation& invocation) {
   const std::string trace = write_trace(invocation, run, bench, result);
   answer.out = run.path();
   answer.files = {trace};
-  if (!bench.plan.vcd_path.empty()) answer.files.push_back(bench.plan.vcd_path);
+  if (!bench.plan.vcd_path.empty()) {
+    answer.files.push_back(bench.plan.vcd_path);
+    answer.files.push_back(std::filesystem::path(bench.plan.vcd_path).replace_extension(".gtkw").string());
+    write_file_atomically(answer.files.back(), gtkwave_save_file(bench.plan.vcd_path));
+  }
+  if (const auto path = invocation.find<std::string>("timeline")) {
+    const std::string heading = bench.device.name + ", " + bench.subject->block_name() + ": the first queries";
+    write_file_atomically(*path, timeline_svg(heading, *bench.subject->timing(), result.served, timeline_queries));
+    answer.files.push_back(*path);
+  }
   answer.values = bench_json(bench, result);
   answer.values["trace"] = trace;
   std::ostringstream title;
@@ -272,7 +291,7 @@ CommandResult compare(const Invocation& invocation) {
   if (devices.size() != 2) {
     throw usage_error("--compare: got " + std::to_string(devices.size()) + " devices; allowed: two");
   }
-  for (const char* option : {"device", "vcd", "trace"}) {
+  for (const char* option : {"device", "vcd", "timeline", "trace"}) {
     if (invocation.has(option)) throw usage_error(std::string("--") + option + ": allowed without --compare only");
   }
   std::vector<Bench> benches;
@@ -306,7 +325,7 @@ Command simulate_command() {
                       "zbphw simulate --device rram_crossbar --size 512x128 --queries 5000 --at-s 1,3600,86400 --json",
                       "zbphw simulate --device pcm_crossbar --weights W.npy --inputs X.npy --set crossbar.adc.bits=6",
                       "zbphw simulate --compare pcm_crossbar rram_crossbar --size 128x128",
-                      "zbphw simulate --device analog_softmax --block softmax --size 64x64 --vcd chip.vcd"};
+                      "zbphw simulate --device analog_softmax --size 64x64 --vcd chip.vcd --timeline chip.svg"};
   // clang-format off
   command.options.add_options()
     ("device", option_value<std::string>("FILE"), "the device's configuration, or the name of a shipped one")
@@ -319,7 +338,9 @@ Command simulate_command() {
     ("inputs", option_value<std::string>("X.npy"), "queries [queries, inputs]; default: random normal")
     ("at-s", option_value<std::string>("T,..."), "times since programming (or calibration) to show the drift at")
     ("vcd", option_value<std::string>("F.vcd"), "write the chip's signals for GTKWave")
-    ("trace", option_value<std::string>("F.h5"), "where to write the trace; default: trace.h5 in the run directory");
+    ("timeline", option_value<std::string>("F.svg"), "draw which unit works on which of the first queries, and when")
+    ("trace", option_value<std::string>("F.h5"), "where to write the trace; default: trace.h5 in the run directory")
+    ("trace-every", option_value<std::int64_t>("N")->default_value(1), "keep every N-th query in the trace only");
   // clang-format on
   command.run = simulate;
   return command;

@@ -24,10 +24,9 @@ class BlockSubject final : public SimulationSubject {
   std::int64_t inputs() const override { return spec_.input_width; }
   std::int64_t outputs() const override { return spec_.output_width; }
   ChipTotals serve(std::int64_t queries, const QueryObserver& observer, const std::string& vcd_path) override {
-    const QueryShape shape{spec_.input_width, spec_.output_width, spec_.output_width, config_.dac.bits.value_or(16),
-                           config_.adc.bits.value_or(16)};
-    return simulate_chip(config_.chip, shape, {queries, 1}, observer, vcd_path);
+    return simulate_chip(config_.chip, shape(), {queries, 1}, observer, vcd_path);
   }
+  std::optional<QueryTiming> timing() const override { return query_timing(config_.chip, shape()); }
   EnergySources energy_sources() const override { return energy_sources_of(config_.chip); }
 
   at::Tensor ideal(const at::Tensor& inputs) override {
@@ -64,6 +63,11 @@ class BlockSubject final : public SimulationSubject {
   }
 
  private:
+  QueryShape shape() const {
+    return {spec_.input_width, spec_.output_width, spec_.output_width, config_.dac.bits.value_or(16),
+            config_.adc.bits.value_or(16)};
+  }
+
   RawConfig raw_;
   ActivationBlockConfig config_;
   std::string name_;

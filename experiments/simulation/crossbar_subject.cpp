@@ -73,6 +73,8 @@ class CrossbarSubject final : public SimulationSubject {
     return simulate_chip(config_.chip, block_.query_shape(), {queries, 1}, observer, vcd_path);
   }
   EnergySources energy_sources() const override { return energy_sources_of(config_.chip); }
+  std::optional<QueryTiming> timing() const override { return query_timing(config_.chip, block_.query_shape()); }
+  std::int64_t operations_per_query() const override { return 2 * inputs() * outputs(); }
 
   at::Tensor ideal(const at::Tensor& inputs) override {
     return at::mm(inputs.to(at::kDouble), weights_.to(at::kDouble).t());

@@ -29,15 +29,9 @@ class EquilibriumSubject final : public SimulationSubject {
 
   // The sequencer allows every query the time of the slowest, so that all take the same.
   ChipTotals serve(std::int64_t queries, const QueryObserver& observer, const std::string& vcd_path) override {
-    const QueryShape shape{inputs(),
-                           outputs(),
-                           EquilibriumBlock(config_, request_).dynamics().crosspoints(),
-                           config_.dac.bits.value_or(16),
-                           config_.adc.bits.value_or(16),
-                           config_.reads};
-    return simulate_chip(relaxing_chip(config_.chip, slowest_time_constants()), shape, {queries, 1}, observer,
-                         vcd_path);
+    return simulate_chip(chip(), shape(), {queries, 1}, observer, vcd_path);
   }
+  std::optional<QueryTiming> timing() const override { return query_timing(chip(), shape()); }
   EnergySources energy_sources() const override { return energy_sources_of(config_.chip); }
 
   at::Tensor ideal(const at::Tensor& inputs) override {
@@ -88,6 +82,15 @@ class EquilibriumSubject final : public SimulationSubject {
   }
 
  private:
+  ChipConfig chip() const { return relaxing_chip(config_.chip, slowest_time_constants()); }
+  QueryShape shape() const {
+    return {inputs(),
+            outputs(),
+            EquilibriumBlock(config_, request_).dynamics().crosspoints(),
+            config_.dac.bits.value_or(16),
+            config_.adc.bits.value_or(16),
+            config_.reads};
+  }
   double slowest_time_constants() const { return config_.relaxation.step * steps_.max().item<double>(); }
 
   EquilibriumConfig config_;

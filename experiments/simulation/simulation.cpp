@@ -93,6 +93,12 @@ SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan
   return result;
 }
 
+std::string bottleneck(const ChipTotals& chip) {
+  const auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::max_element(chip.utilisation.begin(), chip.utilisation.end(), less);
+  return most == chip.utilisation.end() ? "" : most->first;
+}
+
 Json simulation_json(const SimulationSubject& subject, const SimulationResult& result) {
   const ErrorFigures& error = result.error;
   const EnergySources sources = subject.energy_sources();
@@ -108,6 +114,8 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
                      {"nsr", point.error.nsr},
                      {"error_by_source", by_source_json(point.error_by_source)}});
   }
+  const auto operations = static_cast<double>(subject.operations_per_query());
+  const double each_pj = (total_j - result.chip.energy.programming_j) * 1e12 / queries;
   Json utilisation = Json::object();
   for (const auto& [unit, share] : result.chip.utilisation) utilisation[unit] = share;
   Json json = {{"block", subject.block_name()},
@@ -123,9 +131,7 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
                 {{"mean", result.latency.mean_ns}, {"p50", result.latency.p50_ns}, {"p99", result.latency.p99_ns}}},
                {"queries_per_s", queries / (static_cast<double>(result.chip.elapsed_ps) * 1e-12)},
                {"energy_pj",
-                {{"total", total_j * 1e12},
-                 {"per_query", (total_j - result.chip.energy.programming_j) * 1e12 / queries},
-                 {"by_component", energy_pj(result.chip.energy)}}},
+                {{"total", total_j * 1e12}, {"per_query", each_pj}, {"by_component", energy_pj(result.chip.energy)}}},
                {"energy_sources",
                 {{"link", sources.link},
                  {"dac", sources.dac},
@@ -134,7 +140,9 @@ Json simulation_json(const SimulationSubject& subject, const SimulationResult& r
                  {"digital", sources.digital}}},
                {"error_by_source", by_source_json(result.error_by_source)},
                {"drift", drift},
-               {"utilisation", utilisation}};
+               {"utilisation", utilisation},
+               {"bottleneck", bottleneck(result.chip)},
+               {"tops_per_w", operations > 0 ? Json(operations / each_pj) : Json()}};
   json.update(subject.details());
   return json;
 }

@@ -66,6 +66,9 @@ using StepObserver = std::function<void(std::int64_t done, const std::string& no
 // Throws a data Error when every exact answer is 0.
 SimulationResult run_simulation(SimulationSubject& subject, const SimulationPlan& plan, const StepObserver& progress);
 
+// The unit that works most of the time; "" where nobody knows.
+std::string bottleneck(const ChipTotals& chip);
+
 // The keys of `zbphw simulate --json` that come from the session.
 Json simulation_json(const SimulationSubject& subject, const SimulationResult& result);
 
@@ -75,6 +78,7 @@ std::string simulation_text(const SimulationSubject& subject, const SimulationRe
 struct TraceInfo {
   std::uint64_t seed = 0;
   std::string device_json;
+  std::int64_t every = 1;  // queries in the trace: this one, of so many
 };
 // Writes signals, queries and states of cells at the drift points. Throws a data Error.
 void write_simulation_trace(const std::string& path, const TraceInfo& info, SimulationSubject& subject,

@@ -43,7 +43,20 @@ void add_energy(std::ostringstream& out, const SimulationSubject& subject, const
   add_line(out, "array", significant(each.array_j), sources.array);
   add_line(out, "ADC", significant(each.adc_j), sources.adc);
   add_line(out, "digital", significant(each.digital_j), sources.digital);
-  add_line(out, "total", significant(each.total_j() - each.programming_j), "without programming");
+  const double total_pj = each.total_j() - each.programming_j;
+  add_line(out, "total", significant(total_pj), "without programming");
+  if (const std::int64_t operations = subject.operations_per_query(); operations > 0) {
+    add_line(out, "TOPS/W", significant(static_cast<double>(operations) / total_pj),
+             "a multiplication and an addition are two operations");
+  }
+}
+
+void add_units(std::ostringstream& out, const ChipTotals& chip) {
+  if (chip.utilisation.empty()) return;
+  out << "share of the time in which a unit works\n";
+  for (const auto& [unit, share] : chip.utilisation) {
+    add_line(out, unit, fixed(100 * share, 1), unit == bottleneck(chip) ? "%  the bottleneck" : "%");
+  }
 }
 
 }  // namespace
@@ -84,6 +97,7 @@ std::string simulation_text(const SimulationSubject& subject, const SimulationRe
       out, "queries/s",
       significant(static_cast<double>(result.chip.queries) / (static_cast<double>(result.chip.elapsed_ps) * 1e-12)),
       "on the chip");
+  add_units(out, result.chip);
   add_energy(out, subject, result);
   out << subject.details_text();
   return out.str();

@@ -6,8 +6,9 @@
 namespace zbphw {
 namespace {
 
-void append_rows(TraceWriter& trace, TraceWriter::Series series, const at::Tensor& rows) {
-  const at::Tensor values = rows.to(at::kFloat).contiguous();
+// Every `every`-th row, from the first.
+void append_rows(TraceWriter& trace, TraceWriter::Series series, const at::Tensor& rows, std::int64_t every) {
+  const at::Tensor values = rows.slice(0, 0, rows.size(0), every).to(at::kFloat).contiguous();
   trace.append(series, values.data_ptr<float>(), values.size(0));
 }
 
@@ -21,6 +22,7 @@ void write_simulation_trace(const std::string& path, const TraceInfo& info, Simu
   header.seed = info.seed;
   header.device_json = info.device_json;
   TraceWriter trace(path, header);
+  const auto row = trace.add_series({"/queries/row", "1", "number of the query, from 0", {}, Hdf5Type::int64});
   const auto start = trace.add_series({"/queries/t_start_ns", "ns", "when the host sent the query", {}});
   const auto end = trace.add_series({"/queries/t_end_ns", "ns", "when the host had the answer", {}});
   const auto energy = trace.add_series({"/queries/energy_pj", "pJ", "energy of the query", {}});
@@ -35,20 +37,22 @@ void write_simulation_trace(const std::string& path, const TraceInfo& info, Simu
   subject.declare_state(trace, plan.at_s);
   trace.start();
   const std::int64_t only_block = 0;
-  for (std::size_t q = 0; q < result.served.size(); ++q) {
+  const auto every = static_cast<std::size_t>(info.every);
+  for (std::size_t q = 0; q < result.served.size(); q += every) {
     const ServedQuery& query = result.served[q];
     const double t_start_ns = static_cast<double>(query.start_ps) * 1e-3;
     const double t_end_ns = static_cast<double>(query.end_ps) * 1e-3;
     const double energy_pj = query.energy_j * 1e12;
+    trace.append(row, &query.row, 1);
     trace.append(start, &t_start_ns, 1);
     trace.append(end, &t_end_ns, 1);
     trace.append(energy, &energy_pj, 1);
     trace.append(saturated, &result.reading.saturated[q], 1);
     trace.append(block, &only_block, 1);
   }
-  append_rows(trace, input, plan.inputs);
-  append_rows(trace, ideal, result.ideal);
-  append_rows(trace, measured, result.reading.values);
+  append_rows(trace, input, plan.inputs, info.every);
+  append_rows(trace, ideal, result.ideal, info.every);
+  append_rows(trace, measured, result.reading.values, info.every);
   subject.write_state(trace, plan.at_s);
   trace.finish();
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,10 @@ class SimulationSubject {
   // `vcd_path`: where to write the units' signals; "" for nowhere.
   virtual ChipTotals serve(std::int64_t queries, const QueryObserver& observer, const std::string& vcd_path) = 0;
   virtual EnergySources energy_sources() const = 0;
+  // The stages of one query, after the first read(); none where nobody knows them.
+  virtual std::optional<QueryTiming> timing() const { return std::nullopt; }
+  // Multiplications and additions that a query stands for; 0 for a block that is no matrix.
+  virtual std::int64_t operations_per_query() const { return 0; }
 
   // What an exact device would answer, [queries, outputs] in double precision where that is possible.
   virtual at::Tensor ideal(const at::Tensor& inputs) = 0;

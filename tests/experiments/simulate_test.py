@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree as xml
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 
@@ -202,6 +203,61 @@ class Results(InDirectory):
             self.assertEqual(file.read(8), b"\x89HDF\r\n\x1a\n")
         self.refused(3, ["t.h5"], "--device", "pcm_crossbar", "--size", "8x4", "--queries", "4", "--force", "--trace",
                      self.path("t.h5"))
+
+    def test_the_save_file_of_gtkwave_names_signals_that_the_vcd_has(self):
+        self.simulate("--device", "pcm_crossbar", "--size", "8x8", "--queries", "3", "--vcd", "chip.vcd")
+        signals, scope = set(), []
+        with open(self.path("chip.vcd"), encoding="utf-8") as file:
+            for words in (line.split() for line in file):
+                if words[:1] == ["$scope"]:
+                    scope.append(words[2])
+                elif words[:1] == ["$upscope"]:
+                    scope.pop()
+                elif words[:1] == ["$var"]:
+                    signals.add(".".join(scope + [words[4]]) + words[5])
+        with open(self.path("chip.gtkw"), encoding="utf-8") as file:
+            named = {line.strip() for line in file if line.startswith("SystemC.")}
+        self.assertGreater(len(named), 8)
+        self.assertEqual(named - signals, set())
+
+    def test_a_thinned_trace_says_which_queries_it_kept(self):
+        simulate = ("--device", "pcm_crossbar", "--size", "8x8", "--queries", "25")
+        self.simulate(*simulate, "--trace", "all.h5", "--out", "all")
+        self.simulate(*simulate, "--trace", "few.h5", "--trace-every", "10", "--out", "few")
+
+        def column(trace, name):
+            target = self.path("column.csv")
+            if os.path.exists(target):
+                os.remove(target)
+            subprocess.run([PROGRAM, "trace", "export", self.path(trace), "--data-set", name, "--to", target],
+                           check=True, stdout=subprocess.DEVNULL, timeout=60)
+            with open(target, encoding="utf-8") as file:
+                return [line.strip().split(",", 1)[1] for line in file if line[0].isdigit()]
+
+        self.assertEqual(column("few.h5", "/queries/row")[-3:], ["0", "10", "20"])
+        self.assertEqual(column("few.h5", "/signals/measured")[-3:], column("all.h5", "/signals/measured")[-25::10])
+        self.refused(2, ["--trace-every", "got 0"], *simulate, "--trace-every", "0")
+
+    def test_the_timeline_shows_every_stage_of_the_first_queries(self):
+        result = self.simulate("--device", "pcm_crossbar", "--size", "8x8", "--queries", "20", "--timeline", "t.svg")
+        self.assertIn("t.svg", result["files"])
+        root = xml.parse(self.path("t.svg")).getroot()
+        titles = [title.text for title in root.iter("{http://www.w3.org/2000/svg}title")]
+        self.assertEqual(len(titles), 5 * 6)  # queries, stages that take time
+        self.assertIn("query 0, array: 10 ns", titles)
+        self.assertEqual(result["bottleneck"], max(result["utilisation"], key=result["utilisation"].get))
+        self.assertAlmostEqual(result["tops_per_w"], 2 * 64 / result["energy_pj"]["per_query"])
+        gate = self.simulate("--device", "analog_gate", "--queries", "3", "--timeline", "g.svg", "--out", "gate")
+        self.assertIsNone(gate["tops_per_w"])
+        self.refused(3, ["no/t.svg"], "--device", "pcm_crossbar", "--size", "8x8", "--timeline", "no/t.svg", "--out", "n")
+
+    def test_a_chip_like_that_of_wan_2022_costs_what_it_was_measured_to_cost_within_a_factor_of_three(self):
+        # 8.26 TOPS/W at 8-bit outputs and 6-bit inputs (Wan et al., Nature 608, 504, 2022, figure 1): inputs a bit at a
+        # time, and a conversion at 65 nm as the fit of Accelergy to Murmann's survey gives it, 6.494 pJ.
+        chip = self.simulate("--device", "rram_crossbar", "--queries", "5", "--set", "crossbar.dac.bits=6", "--set",
+                             "crossbar.input_slice_bits=1", "--set", "crossbar.chip.adc.energy_pj=6.494")
+        self.assertGreater(chip["tops_per_w"], 8.26 / 3)
+        self.assertLess(chip["tops_per_w"], 8.26 * 3)
 
     def test_the_text_names_what_a_person_looks_for(self):
         result = run("--device", "pcm_crossbar", "--size", "16x8", "--queries", "20", cwd=self.dir)
