@@ -126,6 +126,20 @@ TEST_CASE("phase noise is fresh in every step and block, and a shifter's spread 
   }
 }
 
+TEST_CASE("an attenuator whose phases are rounded passes what the rounded phases say") {
+  // W = diag(1, 0.3): the meshes stand at multiples of pi / 2, which codes of 4 bits hit; the second attenuator does
+  // not: theta = 2 asin 0.3 and phi = -pi / 2 - theta / 2, on the grid of 2 pi / 16.
+  PhotonicLinear block = mesh(2, 2, {{"shifters", {{"preset", "photonic_mesh"}, {"phase_bits", 4}}}});
+  block.program(at::diag(at::tensor({1.0F, 0.3F})));
+  const double step = 2 * std::acos(-1.0) / 16;
+  const auto rounded = [&](double phase) { return std::round(phase / step) * step; };
+  const double theta = rounded(2 * std::asin(0.3));
+  const double phi = rounded(-std::acos(0.0) - std::asin(0.3));
+  const double answer = std::sin(theta / 2) * std::cos(std::acos(0.0) + theta / 2 + phi);
+  CHECK(std::fabs(answer - 0.3) > 0.05);  // the rounding is seen
+  CHECK(ask(block, at::tensor({0.0F, 1.0F}).view({1, 2}))[0][1].item<double>() == Approx(answer).epsilon(1e-5));
+}
+
 TEST_CASE("rounded phases and crosstalk change the answer of a mesh of one mode as worked by hand") {
   // W = 1: the attenuator stands at theta = pi, which codes of 4 bits hit.
   PhotonicLinear exact = mesh(1, 1, {{"shifters", {{"preset", "photonic_mesh"}, {"phase_bits", 4}}}});

@@ -7,7 +7,7 @@
 namespace zbphw {
 
 void describe(Fields& f, EstimatorConfig& c) {
-  f.text("estimator", c.name, "rademacher, orthogonal or wired");
+  f.text("estimator", c.name, "rademacher, gaussian, sphere, orthogonal, coordinate or wired");
   f.integer("probes", c.probes, between(1, 1 << 20), "n: central pairs of queries for each row");
   f.choice("order", c.order, "of a probe's two sides in time; +--+ asks both twice, and linear drift cancels");
   f.number("amplitude", c.amplitude, above_up_to(0, 32), "rho: size of the perturbation, in the block's input units");
