@@ -51,6 +51,7 @@ std::vector<Json> log_of(const fs::path& path) {
 struct Report {
   std::string title;    // of the page
   std::string subject;  // of every picture
+  Json seed;            // of the run
   PageTable table;
   std::vector<Plot> plots;
 };
@@ -59,15 +60,31 @@ std::string number_text(const Json& value) {
   return value.is_number_integer() ? grouped(value.get<std::int64_t>()) : three_digits(value.get<double>());
 }
 
+// The run's own trace, wherever the run lies now; one that --trace put elsewhere, from where it was written. It must be
+// of the same seed and device: a file of that name may have been replaced.
+std::string trace_of(const fs::path& run, const Json& summary) {
+  const fs::path named = summary.at("trace").get<std::string>();
+  const fs::path inside = run / named.filename();
+  const std::string path = fs::exists(inside) ? inside.string() : named.string();
+  const TraceReader trace(path);
+  const Json device = Json::parse(trace.header().device_json, nullptr, false);
+  const bool same_device = device.is_object() && device.value("name", "") == summary.at("device").get<std::string>();
+  if (trace.header().seed != summary.at("seed").get<std::uint64_t>() || !same_device) {
+    throw data_error(path, "is the trace of another run than " + (run / "summary.json").string());
+  }
+  return path;
+}
+
 Report simulation_report(const fs::path& run) {
   const Json summary = json_of(run / "summary.json");
   if (summary.contains("compare")) {
     throw data_error(run.string(), "compares two devices; allowed: a run of one device, or of train");
   }
-  const TraceReader trace(summary.at("trace").get<std::string>());
+  const TraceReader trace(trace_of(run, summary));
   Report report;
   const auto device = summary.at("device").get<std::string>();
   const auto seed = std::to_string(summary.at("seed").get<std::int64_t>());
+  report.seed = summary.at("seed");
   report.title = device + ": simulation, seed " + seed;
   report.subject = device + ", " + summary.at("block").get<std::string>() + " " +
                    std::to_string(summary.at("rows").get<std::int64_t>()) + " x " +
@@ -102,6 +119,7 @@ Report training_report(const fs::path& run) {
                                        config.at("device").get<std::string>()) +
                    ", seed " + std::to_string(config.at("seed").get<std::int64_t>());
   report.title = report.subject;
+  report.seed = config.at("seed");
   report.table = {{"commit", header.value("commit", "unknown")},
                   {"parameters", number_text(header.at("parameters"))},
                   {"updates", number_text(log.back().at("step")) + " of " + number_text(header.at("total_steps"))},
@@ -135,7 +153,8 @@ CommandResult run(const Invocation& invocation) {
   CommandResult result;
   std::vector<PageSection> sections;
   for (const Plot& plot : report.plots) {
-    PageSection section{plot.title, plot.caption, ""};
+    PageSection section{plot.title, plot.script.empty() ? plot.instead : plot.caption, ""};
+    if (section.caption.empty()) continue;
     if (!plot.script.empty()) {
       const std::string svg = (out / (plot.name + ".svg")).string();
       const std::string png = (out / (plot.name + ".png")).string();
@@ -151,6 +170,7 @@ CommandResult run(const Invocation& invocation) {
   write_file_atomically(page, html_page(report.title, report.table, sections));
   result.files.insert(result.files.begin(), page);
   result.values["run"] = run_directory.string();
+  result.values["seed"] = report.seed;
   result.text = report.title + "\n";
   return result;
 }

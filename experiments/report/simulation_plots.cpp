@@ -83,7 +83,7 @@ Plot latency_plot(const TraceReader& trace) {
   const auto rows = histogram_of(latency, bins);
   Plot plot{"latency", "Latency", "From sending a query to having its answer.", ""};
   if (rows.size() == 1) {
-    plot.caption = "Every query takes " + three_digits(rows[0][0]) + " ns from sending it to having its answer.";
+    plot.instead = "Every query takes " + three_digits(rows[0][0]) + " ns from sending it to having its answer.";
     return plot;
   }
   plot.script = "set xlabel 'latency (ns)'\nset ylabel 'queries'\nunset key\nset yrange [0:*]\n" +
@@ -128,7 +128,7 @@ Plot conductance_plot(const Json& histogram) {
   }
   if (curves.empty()) return plot;
   plot.script +=
-      "set xlabel 'conductance (uS)'\nset ylabel 'devices'\nset logscale y\nset yrange [0.8:*]\n"
+      "set xlabel 'conductance (µS)'\nset ylabel 'devices'\nset logscale y\nset yrange [0.8:*]\n"
       "set key top right\nplot " +
       curves + "\n";
   return plot;
@@ -145,7 +145,7 @@ Plot saturation_plot(const Json& by_adc, double queries) {
   }
   Plot plot{"saturation", "Saturation by converter", "Saturated conversions of each ADC for each query.", ""};
   if (largest == 0) {
-    plot.caption = "None of " + grouped(static_cast<std::int64_t>(rows.size())) + " converters saturated.";
+    plot.instead = "None of " + grouped(static_cast<std::int64_t>(rows.size())) + " converters saturated.";
     return plot;
   }
   plot.script =

@@ -7,6 +7,8 @@ namespace {
 
 constexpr double ns = 1e-9;
 constexpr double pj = 1e-12;
+// A second: far beyond any stage, and a run of them still counts in 64 bits of picoseconds.
+constexpr double longest_ns = 1e9;
 
 // Stages last whole picoseconds: the clock of the event simulation, so that every fidelity gives the same totals.
 double whole_ps(double seconds) { return std::round(seconds * 1e12) * 1e-12; }
@@ -19,34 +21,36 @@ double payload_bytes(std::int64_t values, int bits) {
 }  // namespace
 
 void describe(Fields& f, LinkConfig& c) {
-  f.number("latency_ns", c.latency_ns, at_least(0), "of one query's request and answer together");
+  f.number("latency_ns", c.latency_ns, between(0, longest_ns), "of one query's request and answer together");
   f.number("bandwidth_gb_per_s", c.bandwidth_gb_per_s, above(0), "payload bandwidth");
   f.number("energy_pj_per_byte", c.energy_pj_per_byte, at_least(0), "energy of one payload byte, pJ");
   f.text("source", c.source, "where these constants are from");
 }
 
 void describe(Fields& f, DacConfig& c) {
-  f.number("settle_ns", c.settle_ns, at_least(0), "settling of the input converters");
+  f.number("settle_ns", c.settle_ns, between(0, longest_ns), "settling of the input converters");
   f.number("energy_pj", c.energy_pj, at_least(0), "energy of one input conversion");
   f.text("source", c.source, "where these constants are from");
 }
 
 void describe(Fields& f, ArrayConfig& c) {
-  f.number("settle_ns", c.settle_ns, at_least(0), "settling of the array or analog core");
+  f.number("settle_ns", c.settle_ns, between(0, longest_ns), "settling of the array or analog core");
   f.number("energy_pj_per_cell", c.energy_pj_per_cell, at_least(0), "energy of one driven cell in one query, pJ");
   f.text("source", c.source, "where these constants are from");
 }
 
 void describe(Fields& f, AdcTimingConfig& c) {
   f.integer("columns_per_adc", c.columns_per_adc, between(1, 65536), "outputs that share one converter");
-  f.number("conversion_base_ns", c.conversion_base_ns, at_least(0), "part of a conversion that no bit costs");
-  f.number("conversion_per_bit_ns", c.conversion_per_bit_ns, at_least(0), "part of a conversion that each bit costs");
+  f.number("conversion_base_ns", c.conversion_base_ns, between(0, longest_ns),
+           "part of a conversion that no bit costs");
+  f.number("conversion_per_bit_ns", c.conversion_per_bit_ns, between(0, longest_ns),
+           "part of a conversion that each bit costs");
   f.number("energy_pj", c.energy_pj, at_least(0), "energy of one output conversion");
   f.text("source", c.source, "where these constants are from");
 }
 
 void describe(Fields& f, DigitalConfig& c) {
-  f.number("latency_ns", c.latency_ns, at_least(0), "digital part of one query");
+  f.number("latency_ns", c.latency_ns, between(0, longest_ns), "digital part of one query");
   f.number("energy_pj_per_output", c.energy_pj_per_output, at_least(0),
            "digital energy of one conversion's result, pJ");
   f.text("source", c.source, "where these constants are from");

@@ -20,9 +20,9 @@ void describe(Fields& f, EquilibriumConfig& c) {
   f.object("relaxation", c.relaxation, "step and end of the relaxation");
   f.number("time_constant_spread", c.time_constant_spread, between(0, 0.3),
            "relative deviation of a node's time constant");
-  f.number("dynamics_noise_fraction", c.dynamics_noise_fraction, at_least(0),
+  f.number("dynamics_noise_fraction", c.dynamics_noise_fraction, between(0, 1),
            "noise inside the dynamics: what a node without neighbours fluctuates by, of the ADC's full scale");
-  f.number("read_noise_fraction", c.read_noise_fraction, at_least(0), "noise of one read, of the ADC's full scale");
+  f.number("read_noise_fraction", c.read_noise_fraction, between(0, 1), "noise of one read, of the ADC's full scale");
   f.integer("reads", c.reads, between(1, 4096), "reads of a settled state that are averaged");
   f.text("noise_source", c.noise_source, "where the noises and the spread are from");
   f.require(c.dac.dither == Dither::none, "dac.dither", "an equilibrium block drives its inputs without dither");

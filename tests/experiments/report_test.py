@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,8 +117,26 @@ class Reports(unittest.TestCase):
 
     def test_without_gnuplot_it_says_what_to_install(self):
         environment = dict(os.environ, PATH="/nowhere")
-        self.refused(["gnuplot: is not installed; Debian's package is gnuplot-nox"], "gate", "--out", "none",
-                     env=environment)
+        for run in ("gate", "array", "training"):
+            self.refused(["gnuplot: is not installed; Debian's package is gnuplot-nox"], run, "--out", "none",
+                         env=environment)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "none")), [])
+
+    def test_the_users_own_settings_do_not_change_the_pictures(self):
+        self.write("home/.gnuplot", "set logscale y\nset title 'mine'\nplot sin(")
+        self.run_zbphw("report", "gate", "--out", "plain")
+        self.run_zbphw("report", "gate", "--out", "own", env=dict(os.environ, HOME=os.path.join(self.folder, "home")))
+        for name in ("transfer.svg", "error.svg"):
+            with open(os.path.join(self.folder, "plain", name), "rb") as plain:
+                with open(os.path.join(self.folder, "own", name), "rb") as own:
+                    self.assertEqual(plain.read(), own.read())
+
+    def test_a_moved_run_is_drawn_from_its_own_trace_and_another_ones_is_refused(self):
+        shutil.copytree(os.path.join(self.folder, "array"), os.path.join(self.folder, "moved"))
+        result = self.run_zbphw("report", "moved")
+        self.assertEqual(result["seed"], 1)
+        shutil.copy(os.path.join(self.folder, "gate/trace.h5"), os.path.join(self.folder, "moved/trace.h5"))
+        self.refused(["moved/trace.h5: is the trace of another run"], "moved")
 
 
 if __name__ == "__main__":
