@@ -12,11 +12,11 @@ namespace zbphw {
 
 // One picture: what gnuplot is told between choosing the output and leaving, data included.
 struct Plot {
-  std::string name;          // of its files: "drift" gives drift.svg and drift.png
-  std::string title;         // in the page, above it
-  std::string caption;       // one or two sentences below it
-  std::string script;        // "" when there is nothing to draw
-  std::string instead = "";  // then: what the page says; "" for nothing
+  std::string name;       // of its files: "drift" gives drift.svg and drift.png
+  std::string title;      // in the page, above it
+  std::string caption;    // one or two sentences below it
+  std::string script;     // "" when there is nothing to draw
+  std::string instead{};  // then: what the page says; "" for nothing
 };
 
 // "v" as gnuplot takes it: quotes and backslashes are kept as characters, markup is off.
