@@ -43,9 +43,11 @@ class LooseHost : public sc_core::sc_module {
 
  private:
   void run();
+  void catch_up();
 
   tlm_utils::tlm_quantumkeeper keeper_;
   sc_core::sc_event asked_;
+  sc_core::sc_event due_;
   BatchExtension extension_;
   tlm::tlm_generic_payload payload_;
 };
